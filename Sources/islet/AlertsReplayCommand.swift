@@ -6,7 +6,6 @@ import ArgumentParser
 import IsletCommands
 import Foundation
 import IsletDevices
-import IsletNumerics
 import IsletResults
 import IsletTrials
 
@@ -128,8 +127,7 @@ struct AlertsReplayCommand: ParsableCommand {
                 file: trace.file, found: "a second trace called \(quoted(trace.name))",
                 expected: "file names that differ, one a person")
         }
-        // One person's days say what other days would: only where there are people enough is the unit the person.
-        let isBlocked = sweep != nil && read.count < Statistics.fewestPairs
+        let isBlocked = TraceResults.usesBlocks(people: read.count, isSweep: sweep != nil)
         let parts = isBlocked ? read.flatMap(\.blocks) : read
         let replayed = try parts.enumerated().map { try replay.replay($0.element, index: $0.offset) }
         let results = try TraceResults(

@@ -43,7 +43,7 @@ struct ReportCheck {
         let summary = try JSONValue.read(readInput(path, limitBytes: 1 << 30, onlyRegular: true), file: path)
         let numbers = Self.wrongNumbers(of: found, in: summary).map { "\(name): \($0)" }
         let here = RunningProgram().facts.sha256
-        guard ProgramFacts.recorded(in: folder).first?.sha256 == here else {
+        guard folder.pageProgram() == here else {
             return (
                 numbers,
                 "\(name): another program made it, whose words may be others: its numbers were compared, not its words"

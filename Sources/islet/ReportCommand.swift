@@ -93,7 +93,7 @@ struct ReportCommand: ParsableCommand {
         }
         let lock = try folder.lock()
         defer { lock.release() }
-        let wasSealed = try folder.add(report: report.page.html)
+        let wasSealed = try folder.add(report: report.page.html, by: RunningProgram().facts)
         if wasSealed {
             StandardStream.error.writeLineIgnoringFailure(
                 "warning: \(folder.path): its seal was of the page before, and is gone: `islet seal` makes another"

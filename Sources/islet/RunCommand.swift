@@ -199,7 +199,7 @@ struct RunCommand: ParsableCommand {
                     + "; the results are whole: `islet report \(folder.path)` writes it, --resume goes on with what is left"
             )
         }
-        try folder.add(report: page.html)
+        try folder.add(report: page.html, by: RunningProgram().facts)
         if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
     }
 

@@ -78,7 +78,7 @@ private struct Deception {
         .init("cell('sessions.csv',2,'mean_mgdl','99')", "sessions.csv:3: session 1: mean_mgdl is 99"),
         .init("cell('sessions.csv',1,'digest','0'*32)", "sessions.csv:2: session 0: digest is"),
         .init(
-            "cell('alerts.csv',1,'notified','0' if text('alerts.csv').splitlines()[1].split(',')[8]!='0' else '7')",
+            "cell('alerts.csv',1,'notified','777')",
             "alerts.csv:2: "),
         .init(
             "s=load('summary.json'); s['arms'][2]['outcomes']['tbr_54_percent']['mean']=0.01; dump('summary.json',s)",
@@ -104,7 +104,7 @@ private struct Deception {
             "s=load('summary.json'); s['policies'][0]['outcomes']['alerts_notifications_per_day']['mean']=0; dump('summary.json',s)",
             "summary.json: policies[0]"),
         .init("cell('sweep.csv',2,'tbr_54_percent','0')", "sweep.csv: is not what study.sqlite comes to"),
-        .init("sql('UPDATE sessions SET tbr_54_percent = 0 WHERE session = 2')", "tbr_54_percent"),
+        .init("sql('UPDATE sessions SET tbr_54_percent = 7 WHERE session = 2')", "tbr_54_percent"),
         .init("sql('UPDATE sessions SET lived_days = 0.5 WHERE session = 0')", "lived_days"),
         .init("sql(\"UPDATE sessions SET ended_early = 'left' WHERE session = 1\")", "ended_early"),
         .init("sql('UPDATE alerts_coded SET notified = notified + 1 WHERE session = 0')", "alerts"),
@@ -114,7 +114,7 @@ private struct Deception {
         .init("sql('UPDATE policy_outcomes_coded SET alerts_false_per_day = 9 WHERE session = 0')", "policy"),
         // People, policies, the study's own facts.
         .init(
-            "rows=text('people.csv').splitlines(); r=rows[1].split(','); r[3]=str(float(r[3])*1.01); rows[1]=','.join(r); put('people.csv','\\n'.join(rows)+'\\n')",
+            "rows=text('people.csv').splitlines(); r=rows[1].split(','); k=[n for n,v in enumerate(r) if re.fullmatch(r'[0-9]+[.][0-9]+',v)][0]; r[k]=str(float(r[k])*1.01); rows[1]=','.join(r); put('people.csv','\\n'.join(rows)+'\\n')",
             "people.csv: is not the people of the study"),
         .init(
             "p=load('policies.json'); k=list(p)[0]; p[k]['rules'][0]['debounce']='30m'; dump('policies.json',p)",

@@ -196,7 +196,7 @@ private func hashAgain(_ out: String) throws {
                 json.dump(s,open(out+'/summary.json','w'))
                 # Its page is another program's too, and tells of its own summary.
                 m=json.load(open(out+'/manifest.json'))
-                m['program_sha256']='0'*64
+                m['report_program_sha256']='0'*64
                 json.dump(m,open(out+'/manifest.json','w'))
                 import re
                 h=open(out+'/report.html').read()

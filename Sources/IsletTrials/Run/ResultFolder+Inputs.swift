@@ -62,6 +62,12 @@ extension ResultFolder {
         try AtomicFile.write(plan.json.prettyText, to: file(Registration.name))
     }
 
+    /// The SHA-256 of the program that made the report, by the manifest; nil where it doesn't say.
+    package func pageProgram() -> String? {
+        guard FileManager.default.fileExists(atPath: manifestPath) else { return nil }
+        return try? manifest()["report_program_sha256"]?.text()
+    }
+
     /// The plan of the study that the manifest has; nil where it has none.
     package func planOfManifest() throws -> StudyPlan? {
         try manifest()["study"].map { try plan(of: Study.decode($0.node, hasRun: true)) }

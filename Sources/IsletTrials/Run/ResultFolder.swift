@@ -200,9 +200,10 @@ package struct ResultFolder: Sendable {
     }
 
     /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
+    /// - Parameter program: that made it.
     /// - Returns: whether the folder was sealed: its seal goes, as it is of the files before.
     @discardableResult
-    package func add(report: String) throws -> Bool {
+    package func add(report: String, by program: ProgramFacts) throws -> Bool {
         let root = try manifest()
         guard let study = root["study"] else {
             throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
@@ -213,7 +214,7 @@ package struct ResultFolder: Sendable {
             try writeManifest(
                 decoded, identity: try RunIdentity(of: self), state: .complete,
                 programs: ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
-                build: BuildFacts.Build(recordedIn: root))
+                build: BuildFacts.Build(recordedIn: root), page: program)
         }
         // Killed between two writes, the folder must not hash a page that is another by now.
         if root["files"]?["report.html"] != nil { try tell(files) }
@@ -226,9 +227,10 @@ package struct ResultFolder: Sendable {
     /// - Parameters:
     ///   - programs: as in `finish`.
     ///   - build: what made the sessions.
+    ///   - page: what made the report; nil for what is recorded of it.
     package func writeManifest(
         _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
-        files: [(String, String)] = [], build: BuildFacts.Build = .this
+        files: [(String, String)] = [], build: BuildFacts.Build = .this, page: ProgramFacts? = nil
     ) throws {
         let program = programs.first ?? ProgramFacts()
         var earlier: [ProgramFacts] = []
@@ -274,6 +276,9 @@ package struct ResultFolder: Sendable {
         members += program.members
         if !earlier.isEmpty {
             members.append(.init("earlier_programs", .array(earlier.map { .object($0.members) })))
+        }
+        if files.contains(where: { $0.0 == "report.html" }), let made = page?.sha256 ?? pageProgram() {
+            members.append(.init("report_program_sha256", .string(made)))
         }
         members.append(.init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })))
         let text = JSONValue.object(members).prettyText

@@ -11,8 +11,9 @@ extension StudySummary {
     ) throws -> SweepView? {
         var found: [String: [String: Comparison]] = [:]
         for one in comparisons { found[one.arm, default: [:]][one.metric] = one }
+        let shown = SweepView.metrics(of: study, sweep.mode)
         // By outcome, then by arm.
-        let compared = try study.outcomes.filter(\.isCompared).map(values)
+        let compared = try study.outcomes.filter { shown.contains($0.name) }.map(values)
         let entries = study.sweepArms.compactMap { made -> SweepView.Entry? in
             guard let index = study.arms.firstIndex(where: { $0.name == made.arm }) else { return nil }
             var cells: [String: SweepView.Cell] = [:]
@@ -31,13 +32,8 @@ extension StudySummary {
         _ sweep: PolicySweep, of study: Study, values: (Int, String) throws -> [SubjectValues]?
     ) throws -> SweepView? {
         let reference = study.referencePolicy ?? study.shadowPolicies.first?.name
-        // What stood in the way is told otherwise by policies that do the same.
-        let compared = PolicyOutcome.all.indices.filter { row in
-            let name = PolicyOutcome.all[row].name
-            return !name.hasPrefix("alerts_sole_cause_")
-                && (!name.hasPrefix("alerts_suppressed_")
-                    || name.hasPrefix("alerts_suppressed_while_true"))
-        }
+        let shown = SweepView.metrics(of: study, sweep.mode)
+        let compared = PolicyOutcome.all.indices.filter { shown.contains(PolicyOutcome.all[$0].name) }
         let groups = study.joined(sweep.variants).map { ($0, sweep.variants[$0[0]].name) }
         let listed = study.policies.filter { $0.name == reference }.map { ([Int](), $0.name) }
         let entries = try arms.indices.flatMap { index -> [SweepView.Entry] in

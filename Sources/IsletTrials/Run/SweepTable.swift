@@ -53,7 +53,7 @@ extension SweepView {
             let why =
                 reason == .cannotDiffer
                 ? "as they cannot differ from another in their row (\(AlertPolicy.joinedBecause)): "
-                : "as they did not differ from another in their row, in any session and outcome: "
+                : "as they did not differ from another in their row, in any session, in the outcomes of the table: "
             text += TextGrid.wrapped(
                 "joined ", words: why + "\(joined.count) of \(variants * max(1, places.count)) variants")
         }

@@ -1,7 +1,7 @@
 // A sweep as what it is asked for: a decision. What varies are columns; variants that cannot differ, or did not, are one row.
 //
-// Guarantees: computed from the same sessions and comparisons as all of the summary; every point of the sweep stands in exactly one row of each arm that it varies; no two
-// rows of one arm are equal in every outcome by which they are compared. The front is of means: no other row rings less often and costs no more.
+// Guarantees: computed from the same sessions and comparisons as all of the summary; every point of the sweep stands in exactly one row of each arm that it
+// varies; no two rows of one arm are equal, session by session, in all outcomes that are shown. The front is of means: no other row rings less often and costs no more.
 // Does not: judge. `StudyClaims` does, and `StudySelection` picks.
 
 import IsletAlerts
@@ -116,7 +116,7 @@ package struct SweepView: Hashable, Sendable {
         var points: [Int]
         var isReference: Bool
         var cells: [String: Cell]
-        /// What it is compared by, session by session.
+        /// Of the outcomes that are shown, session by session.
         var values: [SubjectValues]
     }
 
@@ -174,7 +174,7 @@ package struct SweepView: Hashable, Sendable {
     }
 
     /// The declared ones, and what rings and what it costs where they say nothing of that.
-    private static func metrics(of study: Study, _ mode: PolicySweep.Mode) -> [String] {
+    static func metrics(of study: Study, _ mode: PolicySweep.Mode) -> [String] {
         func known(_ name: String) -> Bool {
             mode == .shadow ? PolicyOutcome.named(name) != nil : Outcome.named(name)?.isCompared == true
         }

@@ -19,10 +19,15 @@ extension Study {
         }
     }
 
-    /// A share, as `20%`.
+    private static let marginRange = 0.001...100.0
+
+    /// A number, or a share, as `20%`: what a scalar may be is asked of the first form that it could have.
     private static let shareRule = TextRule(
-        expectation: "a share of what the reference arm has, as 20%", pattern: #"^[0-9]+(\.[0-9]+)?%$"#
-    ) { shareOf($0) != nil }
+        expectation: "a share of what the reference arm has, as 20%",
+        pattern: #"^[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?%?$"#
+    ) { text in
+        shareOf(text) != nil || finiteNumber(text).map { marginRange.contains($0) } ?? false
+    }
 
     private static func shareOf(_ text: String) -> Double? {
         guard text.last == "%", let share = Double(text.dropLast()), (0.1...100).contains(share) else {
@@ -32,13 +37,13 @@ extension Study {
     }
 
     static let marginRow: KeyRow<Study> = {
-        let codec = Codec<Double>.number(0.001...100)
+        let codec = Codec<Double>.number(marginRange)
         let mapping = MappingShape(
             summary:
                 "How much worse an arm may be and still count as not worse: one outcome, by time or by events.",
             keys: StudyClaims.gates.map { name in
                 KeyShape(
-                    name, .either([codec.shape, .text(shareRule)]),
+                    name, .either([.text(shareRule), codec.shape]),
                     (Outcome.named(name)?.unit == "%"
                         ? "Points of this time" : "Events a week")
                         + ", or a share of what the reference arm has, as `20%`; at most what the reference arm has, and half of what a deaf person loses against a typical one in this study.",

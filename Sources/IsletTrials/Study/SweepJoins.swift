@@ -32,7 +32,9 @@ extension AlertPolicy {
         policy.name = ""
         for place in rules.indices {
             let rule = rules[place]
-            let shortest = rule.shortestRepeat(readingsEvery: afterFront == nil ? interval : 0)
+            // What was shown in front is notified when that is left, whenever that is.
+            let isLate = afterFront != nil || rule.code.isOfThreshold
+            let shortest = rule.shortestRepeat(readingsEvery: isLate ? 0 : interval)
             func needed(_ severity: AlertSeverity) -> Int64 {
                 let cooldown = rule.cooldown(at: severity, limits)
                 return cooldown <= shortest ? 0 : cooldown

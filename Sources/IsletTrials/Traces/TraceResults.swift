@@ -8,6 +8,7 @@ package import IsletFiles
 import IsletAlerts
 import IsletDevices
 import IsletKernel
+import IsletNumerics
 
 package struct TraceResults: Sendable {
     package let replay: TraceReplay
@@ -32,6 +33,11 @@ package struct TraceResults: Sendable {
         store.write(traces.map(\.record))
         summary = try StudySummary(of: replay.study, store: store)
         columns = try SubjectColumns(outcomes, store: store)
+    }
+
+    /// Whether traces are cut into blocks: one person's days say what other days would give, and only where there are people enough is the unit the person.
+    package static func usesBlocks(people: Int, isSweep: Bool) -> Bool {
+        isSweep && people < Statistics.fewestPairs
     }
 
     // MARK: For people

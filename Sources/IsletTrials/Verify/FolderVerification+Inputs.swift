@@ -25,7 +25,9 @@ extension FolderVerification {
                 "\(Registration.name): the plan was changed: \($0)"
             }
         }
-        if FileManager.default.fileExists(atPath: folder.manifestPath),
+        if FileManager.default.fileExists(atPath: folder.manifestPath), try folder.manifest()["plan"] == nil {
+            findings.append("manifest.json: has no plan, and \(Registration.name) is there")
+        } else if FileManager.default.fileExists(atPath: folder.manifestPath),
             let told = try folder.manifest()["plan"]
         {
             let (digest, isRegistered, isBefore) = (

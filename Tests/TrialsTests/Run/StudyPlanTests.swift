@@ -46,7 +46,8 @@ struct StudyPlanTests {
         let other = StudyPlan(try study(set), tableSHA256: nil)
         #expect(plan.digest != other.digest)
         let lines = other.differences(from: plan.json)
-        #expect(lines.count == 1 && lines[0].hasPrefix(said), "\(lines)")
+        // Another first outcome is also another one to select by.
+        #expect(lines.contains { $0.hasPrefix(said) } && lines.count <= 2, "\(lines)")
         #expect(plan.differences(from: plan.json).isEmpty)
     }
 

@@ -50,7 +50,7 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
     @Test func everyTopLevelKeyIsEncoded() throws {
         let zone = try SetOverride("timeZone=America/New_York")
         let text =
-            completeStudy + "primary: [mean_mgdl, tbr_70_percent]\nperson: typical\n"
+            completeStudy + "question: Why?\nprimary: [mean_mgdl, tbr_70_percent]\nperson: typical\n"
             + "tolerate: 3\npolicies: [bionicloop]\nsweep: { of: loop, points: [{ notifyWhenStale: true }] }\n"
             + "referencePolicy: bionicloop\nsoleCauses: false\n"
             + "margin: { tbr_54_percent: 0.5 }\nconfirm: { seed: 2 }\n"

@@ -62,7 +62,7 @@ struct SweepJoinTests {
         #expect(try Study.parse(study.yaml, file: "resolved") == study)
         #expect(try Study.parse(study.json.prettyText, file: "resolved") == study)
         let swapped = study.yaml.replacing("of: usual", with: "of: deaf")
-        #expect(try Study.parse(swapped, file: "resolved") != study)
+        #expect(throws: InputError.self) { try Study.parse(swapped, file: "resolved") }
     }
 
     @Test(
@@ -95,11 +95,11 @@ struct SweepJoinTests {
             """
         #expect(try Self.study(often).arms.count == 4)
         let afterFront = """
-            sweep: { of: { policy: mine, extends: dexcom-g7, afterFront: { warning: 2m } }, mode: closed, grid: { "rules[LOW,HIGH].cooldown": [60s, 5m] } }
+            sweep: { of: { policy: mine, extends: dexcom-g7, notifyInForeground: false, afterFront: { left: 2m } }, mode: closed, grid: { "rules[LOW,HIGH].cooldown": [60s, 5m] } }
             """
-        #expect(try ((try? Self.study(afterFront)) ?? Self.study(often)).arms.count == 4)
+        #expect(try Self.study(afterFront).arms.count == 4)
         let signal = """
-            sweep: { of: dexcom-g7, mode: closed, grid: { "rules[SIGNAL-LOSS].cooldown": [60s, 5m] } }
+            sweep: { of: dexcom-g7, mode: closed, grid: { "rules[SIGNAL-LOSS].cooldown": [61s, 4m] } }
             """
         #expect(try Self.study(signal).arms.count == 4)
     }
