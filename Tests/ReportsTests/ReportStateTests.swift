@@ -270,7 +270,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(model.groups(of: 1).contains { $0.count > 1 }, "60 s and 5 min are one")
         let rows = model.rows
         #expect(rows.count < model.points.count)
-        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("60\u{a0}s, 5\u{a0}min") })
+        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("1\u{a0}min, 5\u{a0}min") })
         let effect = try #require(model.effect(of: 0))
         #expect(model.factors[0].levels[effect.to] == "60\u{a0}min")
         #expect(abs(effect.differences.last.flatMap { $0 } ?? 0) > 0)
