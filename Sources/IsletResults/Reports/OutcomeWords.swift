@@ -110,7 +110,9 @@ package struct OutcomeWords: Sendable {
     /// `+0.26 [0.21, 0.31]`.
     func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome?) -> String {
         let number = text(comparison.difference, outcome, comparison.ci95)
-        return (comparison.difference > 0 ? "+" : "") + number + interval(comparison.ci95, outcome)
+        let isNothing = number == text(0, outcome, comparison.ci95)
+        return (comparison.difference > 0 && !isNothing ? "+" : "") + number
+            + interval(comparison.ci95, outcome)
     }
 
     // MARK: Markup

@@ -119,7 +119,9 @@ struct SweepModel {
                     isReference: own.name == input.study.reference)
             )
         }
+        // Burden first: main effects are ranked by it.
         var names = input.judged.map(\.name)
+        if let place = names.firstIndex(of: ReportInput.rings) { names.insert(names.remove(at: place), at: 0) }
         if let harm = input.harm?.name, !names.contains(harm) { names.append(harm) }
         return SweepModel(rows, names, shadowArm: nil, base: "")
     }

@@ -131,8 +131,9 @@ struct TradeFigure {
                     return (ends + [row.hasMargin ? row.scale : 0]).map { abs(row.place($0)) }.max() ?? 0
                 }.max() ?? 1, 1e-9)
         // A heading an outcome, and below it a row an arm; or one row an outcome.
-        let headed = isOneArm ? 44.0 : 24.0
-        let line = isNarrow ? (isOneArm ? 46.0 : 40.0) : (isOneArm ? headed : 26.0)
+        // As high as the bars beside it, where the rows are few.
+        let roomy = max(44.0, min(68, 210 / Double(max(1, rows.count))))
+        let line = isNarrow ? (isOneArm ? 46.0 : 40.0) : (isOneArm ? roomy : 26.0)
         let groups = isOneArm ? 0 : Set(rows.map(\.outcome.name)).count
         let height = 20 + Double(rows.count) * line + Double(groups) * 34 + 40
         let left = isNarrow ? 6.0 : isOneArm ? 178.0 : 130.0

@@ -80,7 +80,7 @@ struct VerdictCards {
         }
         let unit = words.differenceUnit(outcome)
         let number = words.number(found.difference, "\(path).difference", outcome, found.ci95)
-        let sign: HTML = found.difference > 0 ? "+" : ""
+        let sign = sign(found.difference * words.factor(outcome), words.places(outcome, found.ci95))
         let value: HTML = "\(sign)\(number)\(unit.isEmpty ? "" : "\u{a0}<small>\(unit)</small>" as HTML)"
         var below: [HTML] = []
         guard found.ci95 != nil else {
@@ -105,7 +105,12 @@ struct VerdictCards {
         let places = words.places(outcome, found.ci95, factor: weekly.factor)
         let number = words.number(
             found.difference * weekly.factor, "\(path).difference", places: places, factor: weekly.factor)
-        return "= \(found.difference > 0 ? "+" : "" as HTML)\(number) \(weekly.unit)"
+        return "= \(sign(found.difference * weekly.factor, places))\(number) \(weekly.unit)"
+    }
+
+    /// What rounds to nothing has none.
+    private func sign(_ value: Double, _ places: Int) -> HTML {
+        ChartNumber.text(value, places: places) != ChartNumber.text(0, places: places) && value > 0 ? "+" : ""
     }
 
     private func verdict(
