@@ -161,7 +161,7 @@ struct PageRoutes: Sendable {
             // This machine's address or TLS: a browser allows notifications on both.
             canNotify: true, hasLogin: door.needsToken, isPhone: request.cookie("phone") == "1")
         let width = (request.query("width") ?? request.cookie("chart")).flatMap { Double($0) }
-        if let width, width.isFinite { context.width = min(1600, max(280, width.rounded())) }
+        if let width, width.isFinite { context.width = min(1600, max(220, width.rounded())) }
         context.showsWell = request.query("well") == "1"
         return context
     }

@@ -57,7 +57,7 @@ struct WardRow {
         var notes: [HTML] = []
         switch card.phase {
         case .running: break
-        case .returning: notes.append("coming back")
+        case .returning: notes.append("Coming back")
         case .ended: notes.append("over")
         case .failed where card.kept != nil: notes.append("Lived by another engine")
         case .failed: notes.append("failed")

@@ -78,6 +78,6 @@ import Testing
         #expect(parts.changes([("a", "1")], since: "not known").changed.count == 1)
         // Old states are forgotten, and then all is sent.
         for number in 0..<400 { _ = parts.changes([("a", "\(number)")], since: "") }
-        #expect(parts.changes([("a", "1"), ("b", "2")], since: first.state).changed.count == 2)
+        #expect(parts.changes([("a", "x"), ("b", "2")], since: first.state).changed.count == 2)
     }
 }

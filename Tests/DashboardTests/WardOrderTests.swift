@@ -41,7 +41,7 @@ import Testing
             ("54 in 5 min", standing(64, trend: -2)), ("54 in 18 min", standing(90, trend: -2)),
             ("56, steady", standing(56, concerns: [needsAction])),
             ("68", standing(68, concerns: [needsAction])),
-            ("no insulin at 140", standing(140, noInsulin: 20, concerns: [needsAction])),
+            ("no insulin at 140", standing(140, noInsulin: 40, concerns: [needsAction])),
             ("no reading for 25 min", standing(140, age: 25, concerns: [needsAction])),
             ("310 for 70 min", standing(310, highFor: 70, concerns: [needsAction])),
             ("289", standing(289, concerns: [needsAction])),
@@ -150,10 +150,10 @@ import Testing
     @Test func untilWhenAndUndone() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            let id = try desk.session()
-            #expect(
-                desk.tell(id, #"{"command":"threshold","metric":"glucose","low":399,"high":null}"#).status
-                    == 202)
+            var wish = SessionWish(.text(study))
+            (wish.pace, wish.from, wish.sayAt) = (.paused, 72_000_000_000_000, 70_000_000_000_000)
+            wish.say = [.threshold(metric: "glucose", low: 399, high: nil)]
+            let id = try desk.ward.create(wish)
             let code = "THRESHOLD-GLUCOSE-LOW"
             #expect(desk.answer("GET", "/api/sessions/\(id)/alerts/active").text.contains(code))
             let early = desk.tell(id, #"{"command":"endSnooze","alert":"\#(code)"}"#)

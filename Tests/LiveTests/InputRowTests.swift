@@ -136,7 +136,7 @@ import Testing
         "TimelineWords.swift": [
             "meal", "quietHours", "subjectClaim", "threshold", "changeThreshold", "switchThreshold",
         ],
-        "LiveInput+Said.swift": ["requestBolus", "testAlert", "told", "leftOut", "reading"],
+        "LiveInput+Said.swift": ["requestBolus", "snooze", "testAlert", "told", "leftOut", "reading"],
         "SessionWish.swift": ["confirmBolus"], "WardOwner.swift": ["quietHours"],
     ]
 

@@ -261,7 +261,8 @@ import Testing
     @Test func `the timeline speaks as people do`() {
         let text = page(.timeline)
         #expect(text.contains("Meal: 45 g, eaten and announced"))
-        #expect(text.contains("Reading 52 mg/dL"))
+        // The charts say that.
+        #expect(!text.contains("Reading 52 mg/dL"))
         #expect(!text.contains("foreground"))
         #expect(!text.contains("{"))
     }
@@ -285,9 +286,8 @@ import Testing
         let last = try #require(text.firstRange(of: "data-session=\"child-3\""))
         #expect(first.lowerBound < last.lowerBound)
         #expect(text.contains("Glucose is urgently low"))
-        #expect(
-            text.contains("data-number>1</strong> <span>urgent")
-                || text.contains("data-number>2</strong> <span>urgent"))
+        #expect(text.contains("data-number>2</strong> <span>urgent</span>"))
+        #expect(text.contains("data-number>1</strong> <span>need action</span>"))
         #expect(text.contains("data-act=\"a\"") && text.contains("Heard just now"))
         #expect(text.contains("and 3 more"))
     }

@@ -234,6 +234,7 @@ enum Samples {
         room.glucose = nil
         room.loop = nil
         room.values = Samples.room.values
+        (room.standing.group, room.standing.danger, room.standing.harm) = (.action, .action, nil)
         return [
             card("Adult 7", alerts), card("Adult 2", [], stale: true, frozen: true), room,
             card("Child 3", []),

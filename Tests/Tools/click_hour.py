@@ -42,6 +42,7 @@ def clicks(chance, codes, pace):
             lambda: ("subject", {"id": chance.choice(("ann", "b ö ✓", "x" * 100)), "kilograms": round(number(20, 150), 1)}),
             lambda: ("acknowledge", {"alert": chance.choice(codes)}),
             lambda: ("snooze", {"alert": chance.choice(codes), "minutes": chance.choice((1, 30, 1440))}),
+            lambda: ("endSnooze", {"alert": chance.choice(codes)}),
             lambda: ("testAlert", {"alert": chance.choice(codes)}),
             lambda: ("preview", {"alert": chance.choice(codes)}),
             lambda: ("dismiss", {"alert": chance.choice(codes)}),

@@ -157,6 +157,7 @@ def snooze(server, browser, check):
     client = server.client()
     some = next((c["id"] for c in client.sessions() if c["name"] == "Ada"), None)
     client.command(some, "threshold", metric="glucose", low=399, high=None, sensitivity_minutes=0, enabled=True)
+    check("ward.acts-snooze: a low is raised", until(lambda: "THRESHOLD-GLUCOSE-LOW" in client.codes(some), 30))
     client.command(some, "pace", pace="1")
     open_ward(server, browser)
     place = f"[data-session='{some}']"

@@ -357,8 +357,6 @@ package final class Ward: Sendable {
         }
     }
 
-    package func name(of id: String) -> String { entry(id)?.facts.name ?? id }
-
     package func calendar(of id: String) -> SessionCalendar {
         entry(id)?.facts.calendar ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)
     }

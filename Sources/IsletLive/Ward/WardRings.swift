@@ -138,3 +138,8 @@ extension WardRings.State {
         }
     }
 }
+
+extension Ward {
+    /// What people call a session.
+    fileprivate func name(of id: String) -> String { entry(id)?.facts.name ?? id }
+}

@@ -184,7 +184,7 @@ extension WardStanding {
         } else if let minutes = minutesToHarm, minutes <= Self.soon {
             (danger, step, harm) = (.harmSoon, Int(minutes / 5), coming)
         } else if mgdl < Self.low {
-            (danger, step) = (.low, min(24, Int((minutesToHarm ?? 120) / 5)))
+            (danger, step) = (.low, Int((minutesToHarm ?? 120) / 5) * 20 + Int(mgdl / 5))
             harm = minutesToHarm.map { $0 <= 60 } ?? false ? coming : below(Self.low)
         } else if mgdl > Self.veryHigh {
             let long = facts.now.minutes - since { $0 >= Self.farTooHigh }.minutes
@@ -209,7 +209,7 @@ extension WardStanding {
             let words = Harm("no insulin", since: since)
             if let mgdl, mgdl > Self.veryHigh {
                 // After those who are low: they have less time.
-                (danger, step, harm) = (.harmNow, 20 - Int(mgdl / 25), words)
+                (danger, step, harm) = (.harmNow, 40 - Int(min(mgdl, 600) / 25), words)
             } else if danger > .noSupply, minutes(since) >= 15 {
                 (danger, step, harm) = (.noSupply, -Int(minutes(since) / 5), words)
             } else {

@@ -5,7 +5,7 @@ import { clockText, sessionNow } from './times.js';
 
 const facts = document.body.dataset;
 const step = 20;         // px: between two widths that are drawn alike
-const [least, most] = [280, 1600];
+const [least, most] = [220, 1600];
 
 /** What is drawn for a place so wide. */
 const widthFor = (px) => Math.max(least, Math.min(most, Math.floor(px / step) * step));

@@ -81,7 +81,8 @@ function silence() {
 
 function sound(severity, patterns) {
   play(patterns[severity]);
-  navigator.vibrate?.(shakes[severity]);
+  // Before anybody has touched the page a browser refuses, and says so.
+  if (navigator.userActivation?.hasBeenActive !== false) navigator.vibrate?.(shakes[severity]);
 }
 
 /**

@@ -45,7 +45,7 @@ export function span(seconds) {
 }
 
 // How long something lasts: seconds of it tell nobody anything.
-const minutes = (seconds) => seconds < 60 ? 'under 1 min' : span(seconds);
+const minutes = (seconds) => seconds < 60 ? '< 1 min' : span(seconds);
 
 const local = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', timeZone: 'UTC' });
