@@ -117,9 +117,11 @@ final class GymEpisode {
 
     deinit { if outcome == nil { session.end() } }
 
-    private static func next(_ session: Session) -> StepQuestion? { session.question(until: nil) }
+    private static func next(_ session: Session) -> StepQuestion? {
+        session.question(until: nil)?.algorithm
+    }
 
-    private func say(_ answer: StepAnswer) { session.answer(answer) }
+    private func say(_ answer: StepAnswer) { session.answer(HeldAnswer(algorithm: answer)) }
 
     /// The step whose answer it waits for; nil where it is over.
     var waitsFor: Int64? { status == .waits ? asked.question.input.algorithmTime : nil }

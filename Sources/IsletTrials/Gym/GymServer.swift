@@ -247,12 +247,12 @@ package struct GymServer {
     /// As it will be recorded: what a study would refuse is refused here.
     private func recorded(_ dose: DoseRow) throws(InputError) -> RecordedSteps.Step {
         let numbers = [dose.basal, dose.correction, dose.meal]
-        guard numbers.allSatisfy({ (0...PluginGroup.largestDose).contains($0) }), dose.flags == 0,
+        guard numbers.allSatisfy({ (0...PluginAnswers.largestDose).contains($0) }), dose.flags == 0,
             dose.glucagon == 0, dose.forecast.isNaN || (0...1e6).contains(dose.forecast)
         else {
             throw unknown(
                 "the answer \(numbers.map { "\($0)" }.joined(separator: " ")) U, forecast \(dose.forecast) of environment \(dose.handle)",
-                "doses from 0 to \(Int(PluginGroup.largestDose)) U, no glucagon, no flags")
+                "doses from 0 to \(Int(PluginAnswers.largestDose)) U, no glucagon, no flags")
         }
         var step = RecordedSteps.Step()
         (step.basal, step.correction, step.meal) = (dose.basal, dose.correction, dose.meal)
@@ -280,7 +280,7 @@ package struct GymServer {
             "protocol": .string(version), "islet": .string(BuildFacts.version),
             "begin": layout(StepFields.begin), "step": layout(StepFields.step),
             "beside": layout(GymFields.step), "truth": layout(GymFields.truth),
-            "dose": layout(StepFields.dose), "mostDose": .number(PluginGroup.largestDose),
+            "dose": layout(StepFields.dose), "mostDose": .number(PluginAnswers.largestDose),
             "outcomes": .object(Outcome.everything.map { .init($0.name, .string($0.unit)) }),
         ]
     }

@@ -23,7 +23,7 @@ struct PluginAnswers {
     }
 
     /// No part of a dose is above it, whoever the person is; within it the therapy's maximum bolus holds, as for any algorithm.
-    private static let largestDose = 100.0
+    static let largestDose = 100.0
 
     // MARK: Judging
 

@@ -70,7 +70,7 @@ extension TrialRunner {
         }
         let people = sessions.compactMap { $0 as? Session }
         guard hosts.group != nil, people.count == sessions.count else {
-            let records = zip(unit, sessions).map { record($0, $1, $1.run(until: nil)).record }
+            let records = try zip(unit, sessions).map { try record($0, $1, $1.run(until: nil)).record }
             return (records, try failure(of: people, first))
         }
         do {
