@@ -45,7 +45,7 @@ struct RerunCommand: ParsableCommand {
                 .missing, file: folder.manifestPath, found: "nothing", expected: "a study's output directory")
         }
         let identity = try RunIdentity(of: folder)
-        guard identity.shard == Shard.whole.description else {
+        guard identity.shard.isWhole else {
             throw InputError(
                 file: folder.path, found: "shard \(identity.shard)", expected: "a whole study: `islet merge`")
         }
