@@ -35,7 +35,7 @@ import Testing
         let study = try study(["low", "none"])
         let store = MemoryStore(of: study)
         let cohort = try study.makeCohort(studyPath: "", jobs: 1)
-        #expect(cohort.count == 12 && cohort.name(0) == "tank#1")
+        #expect(try cohort.count == 12 && cohort.name(0) == "tank#1")
         let runner = TrialRunner(study: study, cohort: cohort, jobs: 1)
         for session in runner.sessions { store.write([try runner.run(session)]) }
         let summary = try StudySummary(of: study, store: store)
