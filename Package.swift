@@ -113,8 +113,8 @@ let package = Package(
         module(
             "IsletResults",
             [
-                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletPeople",
-                "IsletFiles", "IsletTrials", .product(name: "GRDB", package: "GRDB.swift"),
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletPeople", "IsletFiles", "IsletTrials", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 8

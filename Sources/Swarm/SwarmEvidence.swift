@@ -39,6 +39,8 @@ package struct SwarmEvidence: Sendable {
         package var basalPushed: Int64 = 0
         /// The same by request.
         package var requestPushed: Int64 = 0
+        /// Of these, pulses that never left it: a bolus was cut short between two steps.
+        package var requestCut: Int64 = 0
         package var isPumpInReach = true
     }
 

@@ -3,7 +3,6 @@
 // Guarantees: every command, option and example of `--help` stands in it, and nothing else; a line that begins with a dot or an apostrophe, and every backslash,
 // is text there. Does not: name a date, so that the same program writes the same page.
 
-import ArgumentParser
 import IsletDevices
 import IsletFiles
 import IsletTrials

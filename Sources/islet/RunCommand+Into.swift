@@ -2,7 +2,6 @@
 //
 // Guarantees: the store has the shard whole or not at all, whenever this stops; a shard that is done already is left alone, before anything is drawn.
 
-import Foundation
 import IsletCommands
 import IsletDevices
 import IsletFiles

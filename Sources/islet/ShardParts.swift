@@ -26,6 +26,7 @@ struct ShardParts {
                 file: "merge", found: "no shards", expected: "the directories of a study's shards")
         }
         self.folders = folders
+        for folder in folders { try Self.checkIsRun(folder, folder.state()) }
         text = try StudyStore(readingAt: first.storePath).studyText()
         study = try Study.parse(text, file: first.path, hasRun: true)
         identity = try RunIdentity(of: first)
@@ -51,17 +52,19 @@ struct ShardParts {
         try check(found, whole, hasOverlap: hasOverlap, mayLackShards, incomplete)
     }
 
+    private static func checkIsRun(_ folder: ResultFolder, _ state: ResultFolder.State) throws {
+        guard state == .unknown || state == .merging else { return }
+        throw InputError(
+            file: folder.path,
+            found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",
+            expected: "a shard that has been run")
+    }
+
     private mutating func add(
         _ folder: ResultFolder, to found: inout Bits, _ incomplete: inout [String]
     ) throws {
         let store = try StudyStore(readingAt: folder.storePath)
         let state = try folder.state()
-        if state == .unknown || state == .merging {
-            throw InputError(
-                file: folder.path,
-                found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",
-                expected: "a shard that has been run")
-        }
         if state != .complete { incomplete.append(folder.path) }
         let its = try RunIdentity(of: folder)
         try its.checkEngine(of: folder, "a shard")

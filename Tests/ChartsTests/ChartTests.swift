@@ -18,22 +18,22 @@ import Testing
             ])
         #expect(
             chart.svg(id: "f") == """
-                <svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 141" width="200" height="141" role="img" aria-labelledby="f-t f-d">
+                <svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 143" width="200" height="143" role="img" aria-labelledby="f-t f-d">
                 <title id="f-t">Low &amp; high</title>
                 <desc id="f-d">From 1 to 3.</desc>
-                <path class="g" d="M14 106l174 0M14 56l174 0M14 6l174 0"/>
-                <path class="l-m" d="M14 106l174 0M14 106l0 3M57.5 106l0 3M101 106l0 3M144.5 106l0 3M188 106l0 3"/>
-                <path class="l-s0" stroke-width="1.8" d="M14 81l87-25 87-25"/>
-                <path class="f-lo" d="M97.4 52.4l7.2 0 0 7.2-7.2 0z"><title>a&lt;b</title></path>
-                <text class="m e" x="8" y="109.8">0</text>
-                <text class="m e" x="8" y="59.8">2</text>
-                <text class="m e" x="8" y="9.8">4</text>
-                <text class="m c" x="14" y="119.5">0.0</text>
-                <text class="m c" x="57.5" y="119.5">0.5</text>
-                <text class="m c" x="101" y="119.5">1.0</text>
-                <text class="m c" x="144.5" y="119.5">1.5</text>
-                <text class="m c" x="188" y="119.5">2.0</text>
-                <text class="m e" x="188" y="135">day</text>
+                <path class="g" d="M14.7 106l173.3 0M14.7 56l173.3 0M14.7 6l173.3 0"/>
+                <path class="l-m" d="M14.7 106l173.3 0M14.7 106l0 3M58 106l0 3M101.3 106l0 3M144.7 106l0 3M188 106l0 3"/>
+                <path class="l-s0" stroke-width="1.8" d="M14.7 81l86.6-25 86.7-25"/>
+                <path class="f-lo" d="M97.7 52.4l7.2 0 0 7.2-7.2 0z"><title>a&lt;b</title></path>
+                <text class="m e" x="8.7" y="110.1">0</text>
+                <text class="m e" x="8.7" y="60.1">2</text>
+                <text class="m e" x="8.7" y="10.1">4</text>
+                <text class="m c" x="14.7" y="120.5">0.0</text>
+                <text class="m c" x="58" y="120.5">0.5</text>
+                <text class="m c" x="101.3" y="120.5">1.0</text>
+                <text class="m c" x="144.7" y="120.5">1.5</text>
+                <text class="m c" x="188" y="120.5">2.0</text>
+                <text class="m e" x="188" y="137">day</text>
                 </svg>
 
                 """)

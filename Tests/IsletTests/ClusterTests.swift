@@ -245,7 +245,7 @@ private func digest(_ folder: String) throws -> String {
 
     @Test func aPlanChoosesOnlyTheNumberOfShards() throws {
         try withStudy { folder in
-            let plan = try islet("plan", folder + "/study.yaml", "--minutes", "0.0001")
+            let plan = try islet("plan", folder + "/study.yaml", "--minutes", "0.0000001")
             #expect(plan.status == 0 && plan.output.contains("shards       7, of 1 people"), "\(plan)")
             #expect(
                 try islet("plan", folder + "/study.yaml", "--minutes", "600").output.contains(

@@ -169,7 +169,7 @@ import Testing
 
         """
 
-    @Test func aRunLeavesItsSixFiles() throws {
+    @Test func aRunLeavesItsFiles() throws {
         try withFolder { folder in
             try write(study, to: folder + "/study.yaml")
             let out = folder + "/out"
@@ -177,8 +177,8 @@ import Testing
             #expect(outcome.status == 0)
             #expect(
                 try names(in: out) == [
-                    "alerts.csv", "manifest.json", "people.csv", "plan.json", "policies.json", "report.html",
-                    "sessions.csv", "study.sqlite", "summary.json",
+                    "alerts.csv", "cohort.csv", "manifest.json", "people.csv", "plan.json", "policies.json",
+                    "report.html", "sessions.csv", "study.sqlite", "summary.json",
                 ])
             #expect(try read(out + "/manifest.json").contains("\"state\": \"complete\""))
             let again = try islet("run", folder + "/study.yaml", "--out", out)
@@ -216,7 +216,7 @@ import Testing
             #expect(shard.status == 0)
             let merge = try islet("merge", folder + "/half", "--out", folder + "/whole")
             #expect(merge.status == 65)
-            #expect(merge.error.contains("found 2 sessions, expected all 4"))
+            #expect(merge.error.contains("found 2 sessions; missing shards: 2 of 2, expected all 4"))
             #expect(try names(in: folder) == ["half", "study.yaml"])
         }
     }

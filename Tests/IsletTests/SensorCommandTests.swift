@@ -29,8 +29,11 @@ import Testing
             let manifest = try String(contentsOf: URL(filePath: out + "/manifest.json"), encoding: .utf8)
                 .filter { !$0.isWhitespace }
             #expect(
-                manifest.contains(#""sensor":{"model":"vettoretti-2019","noise":2,"spread":0.9,"offset":0}"#))
-            #expect(manifest.contains(#""sensor":{"model":"dexcom-g7","noise":1,"spread":0.9,"offset":-20}"#))
+                manifest.contains(
+                    #""sensor":{"model":"vettoretti-2019","noise":2,"spread":0.9,"offset":0,"lag":0}"#))
+            #expect(
+                manifest.contains(
+                    #""sensor":{"model":"dexcom-g7","noise":1,"spread":0.9,"offset":-20,"lag":0}"#))
             // Refused in one line, and nothing is written.
             try write(study("{ model: vettoretti-2019, nois: 2 }"), to: folder + "/slip.yaml")
             let slip = try islet("run", folder + "/slip.yaml", "--quiet", "--out", folder + "/none")

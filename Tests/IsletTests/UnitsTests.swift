@@ -13,8 +13,8 @@ import Testing
         }
     }
 
-    /// The same numbers by the factor, up to what rounding takes.
-    private func expectSame(_ files: String, _ shown: String, rounding: Double = 0.0501) {
+    /// The same numbers by the factor, up to what rounding takes: of mmol/L to tenths, of mg/dL to whole ones.
+    private func expectSame(_ files: String, _ shown: String, rounding: Double = 0.0779) {
         #expect(!shown.contains("mg/dL") && !shown.contains("mgdl"), "\(shown)")
         #expect(!files.contains("mmol"))
         let (before, after) = (values(files, before: "mg/dL"), values(shown, before: "mmol/L"))

@@ -18,6 +18,12 @@ struct JournalSealTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.path() + "/session-0.journal"
+        try makeJournal(path)
+        try body(path)
+    }
+
+    /// The journal is closed, and its lock is free, when this returns.
+    private func makeJournal(_ path: String) throws {
         let file = try JournalFile.create(path, opening: "{\"a\":1}")
         file.seal = try JournalSealFile(of: path, key: Self.key)
         for number in 1...6 {
@@ -29,7 +35,6 @@ struct JournalSealTests {
             try file.append(.answer(number: number, .taken), sync: number % 2 == 0)
         }
         withExtendedLifetime(file) {}
-        try body(path)
     }
 
     private func lines(_ path: String) throws -> [String] {

@@ -241,13 +241,13 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         cohort: { generate: { count: 6 } }
         person: typical
         arms: [{ name: g7, algorithm: basal-bolus, alerts: dexcom-g7 }]
-        compare: { reference: "dexcom-g7 LOW+HIGH.debounce=0s LOW+HIGH.cooldown=60s" }
+        compare: { reference: g7 }
         sweep:
           of: dexcom-g7
           mode: closed
           grid:
             "rules[LOW,HIGH].debounce": [0s, 15m, 60m]
-            "rules[LOW,HIGH].cooldown": [60s, 5m, 2h]
+            "rules[LOW,HIGH].cooldown": [60s, 30m, 2h]
 
         """
 
@@ -267,10 +267,10 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(model.factors.map(\.name) == ["debounce", "cooldown"], "\(model.factors)")
         #expect(model.factors[0].levels == ["0\u{a0}s", "15\u{a0}min", "60\u{a0}min"])
         // The plain arm is a level of its own of no factor: it has the preset's values.
-        #expect(model.groups(of: 1).contains { $0.count > 1 }, "60 s and 5 min are one")
+        #expect(model.groups(of: 1).contains { $0.count > 1 }, "60 s and 30 min are one")
         let rows = model.rows
         #expect(rows.count < model.points.count)
-        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("1\u{a0}min, 5\u{a0}min") })
+        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("1\u{a0}min, 30\u{a0}min") })
         let effect = try #require(model.effect(of: 0))
         #expect(model.factors[0].levels[effect.to] == "60\u{a0}min")
         #expect(abs(effect.differences.last.flatMap { $0 } ?? 0) > 0)

@@ -57,7 +57,7 @@ struct TemporaryBasalSwarmTests {
             seed: 11
             duration: 6h
             cohort: { generate: { model: uva-padova-2008, group: adult, count: 200 } }
-            meals: []
+            scenario: { meals: [] }
             faults: { scheduled: [{ at: 3h2m, kind: app-quit, for: 2h }] }
             arms: [{ algorithm: oref1-style }]
             """, file: "dead.yaml")
@@ -196,12 +196,17 @@ enum LedgerCheck {
             before += ledger.sum - aged.sum
             ledger.take(step.input)
             if step.input.earlier != nil { return misses }
-            if base == nil, step.isPumpInReach { base = step.basalPushed }
+            if base == nil, step.isPumpInReach {
+                base = step.basalPushed
+                // Told for the first time after a time out of reach: an estimate of what was before.
+                if let told = step.input.pumpBasal { before -= (told.amount - told.withheld).units }
+            }
             // Where the pump answers, nothing is under way, and what came of everything has been told.
             if step.input.insulinPump.isAvailable, let base {
                 compared += 1
                 let known = ledger.sum + before
-                let truth = Double(step.basalPushed - base + step.requestPushed) * pulse
+                let pushed = step.basalPushed - base + step.requestPushed - step.requestCut
+                let truth = Double(pushed) * pulse
                 // What the person still waits for is counted, and asked for again.
                 asked.removeAll { now.nanoseconds - $0.at.nanoseconds > 4 * LoopTiming.step }
                 let waiting = asked.reduce(0) { $0 + $1.units }

@@ -131,7 +131,7 @@ public protocol ResultStore: AnyObject {
     /// Calls `body` with every summary, by session index.
     func forEachSummary(_ body: (SessionSummary) throws -> Void) throws
     /// Calls `body` with who and what each session is, by session index: what it came to is not read.
-    func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws
+    func forEachOrigin(_ body: (StoredOrigin) throws -> Void) throws
     /// Takes over the sessions of another store of the same study that this one lacks.
     func absorb(storeAt path: String) throws
     /// The numbers that it keeps in place of names.
@@ -143,7 +143,7 @@ public protocol ResultStore: AnyObject {
 }
 
 /// Who and what a session is.
-public struct SessionOrigin: Hashable, Sendable {
+public struct StoredOrigin: Hashable, Sendable {
     public var session: Int
     public var subjectIndex: Int
     public var subject: String
@@ -176,10 +176,10 @@ public struct StoreFacts: Hashable, Sendable {
 }
 
 extension ResultStore {
-    public func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws {
+    public func forEachOrigin(_ body: (StoredOrigin) throws -> Void) throws {
         try forEachSummary {
             try body(
-                SessionOrigin(
+                StoredOrigin(
                     session: $0.session, subjectIndex: $0.subjectIndex, subject: $0.subject,
                     armIndex: $0.armIndex, arm: $0.arm, digest: $0.digest))
         }

@@ -106,11 +106,16 @@ struct PanelLayout {
         }
         for most in stride(from: 12, through: 3, by: -1) {
             let ticks = axis.ticks(atMost: most, apart: 0.08)
+            guard ticks.count > 1 else { continue }
             let spans = ticks.map { span(of: $0, on: axis, plot: plot, frame: frame) }
             if zip(spans, spans.dropFirst()).allSatisfy({ $0.to + 9 <= $1.from }) { return ticks }
         }
-        let ticks = axis.ticks(atMost: 2)
-        return ticks.count > 1 ? [ticks[0], ticks[ticks.count - 1]] : ticks
+        // The first and the last of few; so few may be that there are none, and the next are taken.
+        for most in 2...12 {
+            let ticks = axis.ticks(atMost: most)
+            if ticks.count > 1 { return [ticks[0], ticks[ticks.count - 1]] }
+        }
+        return axis.ticks(atMost: 2)
     }
 
     /// Where the x axis' name of a tick begins and ends: in its middle, or as far as the panel goes.

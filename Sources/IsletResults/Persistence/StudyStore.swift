@@ -230,7 +230,7 @@ public final class StudyStore: ResultStore {
         }
     }
 
-    public func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws {
+    public func forEachOrigin(_ body: (StoredOrigin) throws -> Void) throws {
         try reading { db in
             let rows = try Row.fetchCursor(
                 db,
@@ -239,7 +239,7 @@ public final class StudyStore: ResultStore {
             )
             while let row = try rows.next() {
                 try body(
-                    SessionOrigin(
+                    StoredOrigin(
                         session: try row.decode(atIndex: 0), subjectIndex: try row.decode(atIndex: 1),
                         subject: try row.decode(atIndex: 2), armIndex: try row.decode(atIndex: 3),
                         arm: try row.decode(atIndex: 4), digest: try row.decode(atIndex: 5)))

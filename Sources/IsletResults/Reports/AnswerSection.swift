@@ -84,6 +84,10 @@ struct AnswerSection {
                 "<div class=\"verdict refused\"><p><b>No claim.</b> The study declares no margin for time below \(words.bound(54, withUnit: true)), so that an arm that rings less, or gives more insulin, may cost lows unjudged. Intervals are of 95 %; p is adjusted for the declared outcomes and arms (Holm).</p>\(selects)\(findings)</div>\n"
         }
         let count = summary.comparisons.count { $0.pAdjusted != nil && $0.family == .all }
+        guard count > 0 else {
+            return
+                "<div class=\"verdict\"><p><b>Nothing to test.</b> No two arms differ in any pair.</p>\(selects)\(findings)</div>\n"
+        }
         return
             "<div class=\"verdict\"><p><b>No outcome was declared as primary</b>, so each of \(count) comparisons is adjusted for all the others (Holm): the strictest reading. \"Shown\" needs an adjusted p below 0.05 and an interval on one side of zero.</p>\(selects)\(findings)</div>\n"
     }

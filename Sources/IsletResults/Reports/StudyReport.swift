@@ -102,6 +102,15 @@ package struct StudyReport {
     }
 
     /// Whether anything rang, or was kept silent.
+    /// Whether anybody was, or would have been, notified of anything.
+    private var hasRung: Bool {
+        let rings = "alerts_notifications_per_day"
+        return input.summary.arms.contains { arm in
+            arm.alerts.contains { $0.notified > 0 } || (arm.outcomes[rings]?.mean ?? 0) > 0
+                || arm.policies.contains { ($0.outcomes[rings]?.mean ?? 0) > 0 }
+        }
+    }
+
     private var hasAlerts: Bool {
         input.summary.arms.contains { arm in
             arm.alerts.contains { $0.raised + $0.notified > 0 }
@@ -170,7 +179,7 @@ package struct StudyReport {
         } else {
             text += pair(front)
         }
-        if !hasAlerts { text += "<p class=\"note\">Nothing rang.</p>\n" }
+        if !hasRung { text += "<p class=\"note\">Nothing rang.</p>\n" }
         return text + (input.isOfPeople ? DayFigure(input).html : "")
     }
 

@@ -132,10 +132,13 @@ extension StudySummary {
             line.arms.contains { arms[$0].name == reference || arms[$0].name == selection?.arm }
         }
         let shown = kept + wanted
-        var names = shown.map { Self.name($0.arms.map { arms[$0] }) }
-        // The name may have a third of the width, and what its columns leave.
+        // The name may have a third of the width, and what its columns leave; how many ended early is never cut off.
         let most = max(12, TextGrid.width / 3)
-        names = names.map { Self.fitted($0, most) }
+        let names = shown.map { line in
+            let early = line.arms.reduce(0) { $0 + arms[$1].endedEarly }
+            let note = early > 0 && TextGrid.width >= 64 ? " (\(early) ended early)" : ""
+            return Self.fitted(Self.name(line.arms.map { arms[$0] }), most) + note
+        }
         let nameWidth = max(3, names.map(\.count).max() ?? 3)
         var room = TextGrid.width - nameWidth
         var count = 0
@@ -163,13 +166,11 @@ extension StudySummary {
         return text
     }
 
-    /// `a, b and 97 more (n = 100)`.
+    /// `a, b and 97 more`.
     private static func name(_ arms: [Arm]) -> String {
         let names = arms.prefix(2).map { short($0.name) }
         let more = arms.count - names.count
-        let early = arms.reduce(0) { $0 + $1.endedEarly }
         return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-            + (early > 0 ? " (\(early) ended early)" : "")
     }
 
     private static func fitted(_ name: String, _ width: Int) -> String {

@@ -290,10 +290,14 @@ struct SummaryTests {
                 "\(name): \(found)")
             #expect(found.upper < range.upperBound, "\(name): \(found)")
         }
-        // By scipy: mean 0.50875, t(0.975, 7)·se = 1.1798; on the log scale exp(±1.1798/0.50875).
+        // A share's odds lie as far on either side, on the log scale; of what has no upper bound, the value itself.
         let low = try interval("tbr_54_percent")
         let mean = try #require(summary.arms[0].outcomes["tbr_54_percent"]?.mean)
-        #expect(abs(low.lower * low.upper - mean * mean) < 1e-9, "as far on either side, on the log scale")
+        func odds(_ percent: Double) -> Double { percent / (100 - percent) }
+        #expect(abs(odds(low.lower) * odds(low.upper) - odds(mean) * odds(mean)) < 1e-12)
+        let rings = try interval("alerts_notifications_per_day")
+        let rung = try #require(summary.arms[0].outcomes["alerts_notifications_per_day"]?.mean)
+        #expect(abs(rings.lower * rings.upper - rung * rung) < 1e-9)
         #expect(try interval("alerts_lead_min").lower < 0, "what may be negative stays Student's")
         #expect(try interval("tbr_70_percent").lower == 0 && interval("tbr_70_percent").upper == 0)
     }

@@ -121,7 +121,7 @@ func refusal(of text: String, set: [String] = []) -> InputError? {
             ("count: 100", "count: 0", 5, "`0` at cohort.generate.count"),
             ("count: 100", "count: .inf", 5, "`.inf` at cohort.generate.count"),
             ("count: 100", "count: 10000000", 5, "`10000000` at cohort.generate.count"),
-            ("count: 100", "count: 500001", 5, "500001 subjects × 2 arms"),
+            ("count: 100", "count: 1000001", 5, "1000001 subjects × 2 arms"),
             ("sensor:", "senser:", 6, "the unknown key `senser`"),
             ("omnipod", "omnipud", 7, "`omnipud` at pump"),
             ("meals: moderate", "meals: modest", 8, "`modest` at scenario.meals"),
