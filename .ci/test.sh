@@ -198,6 +198,16 @@ python_tests() {
     PYTHONPATH=Python "$1/bin/python" Python/tests/run.py --islet "$2" ${3:+"$3"}
 }
 
+# cluster_tests FOLDER PROGRAM: the tests of islet.cluster, counted as those of Swift are.
+cluster_tests() {
+    local results counts
+    results=$(mktemp -d) || return 70
+    ISLET=$2 "$1/bin/python" -m pytest -q -p no:cacheprovider --junitxml="$results/tests.xml" Python/tests/cluster
+    counts=$(python3 Tests/Tools/xunit_counts.py "$results/tests.xml")
+    rm -rf "$results"
+    [ -n "$counts" ] && echo "${counts% *} passed, ${counts#* } failed"
+}
+
 # --- Parts: what takes longer -------------------------------------------------------------------------------------------
 
 # Each part: what it is, the minutes that it takes on two cores once built, and what may touch it (prefixes of paths; a part's
@@ -206,7 +216,7 @@ core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/
 for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
 readonly core
 part_name=([1]="library, package, instructions, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
-part_minutes=([1]=27 [2]=12 [3]=17)
+part_minutes=([1]=27 [2]=16 [3]=17)
 part_touched=(
     [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh Tests/Tools/instructions.py Benchmarks/instructions.json"
     [2]="$core Cohorts Python Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
@@ -248,6 +258,9 @@ part_2() {
     fi
     if environment .build-python-oldest Python/tests/requirements-oldest.txt; then
         counted "the Python package with the oldest libraries that it takes" python_tests .build-python-oldest "$release"
+    fi
+    if environment .build-cluster Python/tests/cluster/requirements.txt; then
+        counted "shards on Dask, and stores of objects" cluster_tests .build-cluster "$release"
     fi
     if ! has_python_3_11; then
         skipped "statistics oracles and the notebooks" "they need Python 3.11"

@@ -21,8 +21,8 @@ struct MergeCommand: ParsableCommand {
 
             Examples:
               islet merge shard1 shard2 shard3 --out results/whole
-              islet merge results/store --out results/whole
-              islet merge results/store --shards 1-500 --out results/part1
+              islet merge results/store --out results/joined
+              islet merge results/store --shards 1-2 --out results/part1
             """)
 
     @Argument(help: "The output directories of the shards, or a store.")

@@ -23,7 +23,7 @@ struct PlanCommand: ParsableCommand {
             Examples:
               islet plan Cohorts/quickstart.yaml --minutes 1
               islet plan Cohorts/quickstart.yaml --shards 20 --for shell --store results/store
-              islet plan Cohorts/quickstart.yaml --shards 500 --for slurm --store /shared/store --out run.sbatch
+              islet plan Cohorts/quickstart.yaml --shards 50 --for slurm --store /shared/store --out run.sbatch
             """)
 
     @OptionGroup var arguments: StudyArguments

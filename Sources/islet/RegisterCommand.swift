@@ -94,9 +94,8 @@ struct RegisterCommand: ParsableCommand {
 
     static func plan(of study: Study, studyPath: String) throws -> StudyPlan {
         guard case .table = study.cohort else { return StudyPlan(study, tableSHA256: nil) }
-        let bytes = try readInput(
-            CohortLoader.tablePath(of: study, studyPath: studyPath), limitBytes: CohortLoader.tableByteLimit)
-        return StudyPlan(study, tableSHA256: SHA256.digest(of: bytes).description)
+        let table = CohortLoader.tablePath(of: study, studyPath: studyPath)
+        return StudyPlan(study, tableSHA256: try ResultFolder.hash(ofFile: table))
     }
 }
 

@@ -14,7 +14,8 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a study.",
         discussion: """
-            Writes manifest.json, summary.json, sessions.csv, alerts.csv, study.sqlite and report.html to DIR and prints a table. A study with
+            Writes manifest.json, summary.json, sessions.csv, alerts.csv, study.sqlite and report.html to DIR, beside them what repeats the study
+            (people.csv, policies.json, plan.json, cohort.csv), and prints a table. A study with
             `confirm` selects its best arm, and compares that one on other people; their results stand in DIR/confirm. With
             --sensitivity the study is run again with what is assumed about its people otherwise (one setting at a time, low and
             high, and all together), and sensitivity.json and sensitivity.csv say whether the ranking of arms by `primary` holds.

@@ -266,11 +266,12 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         let model = try #require(SweepModel(made.input))
         #expect(model.factors.map(\.name) == ["debounce", "cooldown"], "\(model.factors)")
         #expect(model.factors[0].levels == ["0\u{a0}s", "15\u{a0}min", "60\u{a0}min"])
-        // The plain arm is a level of its own of no factor: it has the preset's values.
+        // The plain arm stands for the point of the preset's own values, and a level that cannot differ for another.
+        #expect(model.points.count == 9 && model.isFull)
         #expect(model.groups(of: 1).contains { $0.count > 1 }, "60 s and 30 min are one")
         let rows = model.rows
         #expect(rows.count < model.points.count)
-        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("1\u{a0}min, 30\u{a0}min") })
+        #expect(rows.contains { model.words($0.levels[1], of: 1).contains("60\u{a0}s, 30\u{a0}min") })
         let effect = try #require(model.effect(of: 0))
         #expect(model.factors[0].levels[effect.to] == "60\u{a0}min")
         #expect(abs(effect.differences.last.flatMap { $0 } ?? 0) > 0)

@@ -39,6 +39,10 @@ AREAS = [
     (170, "Sessions in real time"),
     (180, "Other subjects and recorded glucose"),
     (190, "The code"),
+    (193, "Bodies and people, once more"),
+    (204, "Programs of one's own"),
+    (210, "Many machines"),
+    (220, "Python"),
     (230, "Algorithms of the field"),
 ]
 

@@ -110,12 +110,15 @@ struct PanelLayout {
             let spans = ticks.map { span(of: $0, on: axis, plot: plot, frame: frame) }
             if zip(spans, spans.dropFirst()).allSatisfy({ $0.to + 9 <= $1.from }) { return ticks }
         }
-        // The first and the last of few; so few may be that there are none, and the next are taken.
-        for most in 2...12 {
-            let ticks = axis.ticks(atMost: most)
-            if ticks.count > 1 { return [ticks[0], ticks[ticks.count - 1]] }
+        // The first and the last of few; so few may be that there are none or that they stand close, and more are asked for.
+        for most in 2...24 {
+            guard let first = axis.ticks(atMost: most).first, let last = axis.ticks(atMost: most).last,
+                first != last
+            else { continue }
+            let spans = [first, last].map { span(of: $0, on: axis, plot: plot, frame: frame) }
+            if spans[0].to + 9 <= spans[1].from { return [first, last] }
         }
-        return axis.ticks(atMost: 2)
+        return Array(axis.ticks(atMost: 2).prefix(1))
     }
 
     /// Where the x axis' name of a tick begins and ends: in its middle, or as far as the panel goes.

@@ -55,7 +55,9 @@ struct SweepModel {
     /// nil for a study that is no sweep.
     init?(_ input: ReportInput) {
         guard input.recorded == nil else { return nil }
-        guard let found = Self.ofShadow(input) ?? Self.ofArms(input) else { return nil }
+        guard let found = Self.ofShadow(input) ?? Self.ofPoints(input) ?? Self.ofArms(input) else {
+            return nil
+        }
         self = found
     }
 
@@ -91,6 +93,37 @@ struct SweepModel {
 
     // MARK: Variants that are arms
 
+    /// By the sweep's own points, each with what the arm came to that it was lived as.
+    private static func ofPoints(_ input: ReportInput) -> SweepModel? {
+        guard let sweep = input.study.sweep, sweep.mode == .closed,
+            Set(input.study.sweepArms.map(\.of)).count == 1
+        else { return nil }
+        var rows: [(place: Int, settings: [(path: String, value: JSONValue)], point: Point)] = []
+        for made in input.study.sweepArms {
+            guard let arm = input.summary.arms.firstIndex(where: { $0.name == made.arm }) else { continue }
+            for place in made.points where sweep.points.indices.contains(place) {
+                let own = input.summary.arms[arm]
+                let point = Point(
+                    levels: [], name: own.name, path: "arms.\(arm)", outcomes: own.outcomes,
+                    isReference: own.name == input.study.reference)
+                rows.append((place, sweep.points[place].map { ($0.path, $0.value) }, point))
+            }
+        }
+        rows.sort { $0.place < $1.place }
+        return SweepModel(
+            rows.map { ($0.settings, $0.point) }, judged(input), shadowArm: nil, base: sweep.of.name)
+    }
+
+    /// Burden first: main effects are ranked by it.
+    private static func judged(_ input: ReportInput) -> [String] {
+        var names = input.judged.map(\.name)
+        if let place = names.firstIndex(of: ReportInput.rings) {
+            names.insert(names.remove(at: place), at: 0)
+        }
+        if let harm = input.harm?.name, !names.contains(harm) { names.append(harm) }
+        return names
+    }
+
     private static func ofArms(_ input: ReportInput) -> SweepModel? {
         let yardstick = input.summary.claims?.loss?.deafArm
         let arms = input.study.arms.enumerated().filter { $0.element.name != yardstick }
@@ -119,11 +152,7 @@ struct SweepModel {
                     isReference: own.name == input.study.reference)
             )
         }
-        // Burden first: main effects are ranked by it.
-        var names = input.judged.map(\.name)
-        if let place = names.firstIndex(of: ReportInput.rings) { names.insert(names.remove(at: place), at: 0) }
-        if let harm = input.harm?.name, !names.contains(harm) { names.append(harm) }
-        return SweepModel(rows, names, shadowArm: nil, base: "")
+        return SweepModel(rows, judged(input), shadowArm: nil, base: "")
     }
 
     private init?(

@@ -28,10 +28,7 @@ extension ResultFolder {
     ) throws {
         if !FileManager.default.fileExists(atPath: file(Self.people)) {
             if case .table = study.cohort {
-                let table = try readInput(
-                    CohortLoader.tablePath(of: study, studyPath: studyPath),
-                    limitBytes: CohortLoader.tableByteLimit)
-                try AtomicFile.write(String(decoding: table, as: UTF8.self), to: file(Self.people))
+                try copy(CohortLoader.tablePath(of: study, studyPath: studyPath), to: Self.people)
             } else if isWhole, let people = try (subjects as? PeopleCohort)?.everybody() {
                 try AtomicFile.write(CohortGenerator.csv(people), to: file(Self.people))
             }
@@ -46,13 +43,31 @@ extension ResultFolder {
         try AtomicFile.write(taken.json.prettyText, to: file(Registration.name))
     }
 
+    /// Copies a file of any length into the folder.
+    private func copy(_ path: String, to name: String) throws {
+        let descriptor = try openRegular(path)
+        defer { close(descriptor) }
+        var copy = try AtomicFile(file(name), isHashed: false)
+        var block = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let got = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else {
+                throw InputError(
+                    .missing, file: path, found: "a file that can't be read", expected: "a readable file")
+            }
+            guard got > 0 else { break }
+            try copy.append(block[..<got])
+        }
+        _ = try copy.commit()
+    }
+
     /// Takes people, policies and plan from the shards of one study; a plan counts as registered before the first session where it was so in each of them.
     package func keepInputs(ofShards shards: [ResultFolder]) throws {
         guard let first = shards.first else { return }
         for name in [Self.people, Self.policies]
         where FileManager.default.fileExists(atPath: first.file(name)) {
-            let bytes = try readInput(first.file(name), limitBytes: 1 << 30, onlyRegular: true)
-            try AtomicFile.write(String(decoding: bytes, as: UTF8.self), to: file(name))
+            try copy(first.file(name), to: name)
         }
         let plans = try shards.compactMap { try $0.registration() }
         guard plans.count == shards.count,
