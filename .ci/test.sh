@@ -195,7 +195,7 @@ short() {
 
 # python_tests FOLDER PROGRAM [--long]: the tests of the Python package, as it stands here, in an environment of their own.
 python_tests() {
-    PYTHONPATH=Python "$1/bin/python" Python/tests/run.py --islet "$2" ${3:+"$3"}
+    PYTHONPATH=$PWD/Python "$1/bin/python" Python/tests/run.py --islet "$2" ${3:+"$3"}
 }
 
 # cluster_tests FOLDER PROGRAM: the tests of islet.cluster, counted as those of Swift are.

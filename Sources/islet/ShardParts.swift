@@ -3,6 +3,7 @@
 // Guarantees: reads only, every file of every folder through; memory does not grow with sessions, but for one bit each. Two folders may have a session both;
 // a study's sessions may not lack, unless a part is asked for, which has exactly the sessions of its shards.
 
+import Foundation
 import IsletCommands
 import IsletDevices
 import IsletFiles
@@ -53,7 +54,8 @@ struct ShardParts {
     }
 
     private static func checkIsRun(_ folder: ResultFolder, _ state: ResultFolder.State) throws {
-        guard state == .unknown || state == .merging else { return }
+        guard state == .unknown || state == .merging, FileManager.default.fileExists(atPath: folder.path)
+        else { return }
         throw InputError(
             file: folder.path,
             found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",

@@ -121,7 +121,7 @@ run "${long[@]}" --out killed --resume
 check "resume after kills" $? 0
 check "digest after $hits kills" "$(digest killed)" "$wanted"
 check "sessions.csv after kills" "$(cmp long/sessions.csv killed/sessions.csv && echo same)" same
-check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "alerts.csv manifest.json report.html sessions.csv study.sqlite summary.json "
+check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "alerts.csv cohort.csv manifest.json people.csv plan.json policies.json report.html sessions.csv study.sqlite summary.json "
 
 run "${long[@]}" --out long 2>said
 check "a folder that is not empty" $? 73
@@ -217,8 +217,8 @@ study "NaN" <<<"$people"$'\n'"$arms"$'\nscenario: { meals: [{ at: "08:00", carbs
 study "a negative duration" <<<"$people"$'\n'"$arms"$'\nduration: -1d'
 study "an absurd duration" <<<"$people"$'\n'"$arms"$'\nduration: 99999999999999999999d'
 study "10 million subjects" <<<"cohort: { generate: { count: 10000000 } }"$'\n'"$arms"
-study "a million subjects in two arms" \
-    <<<"cohort: { generate: { count: 1000000 } }"$'\narms: [{ name: a }, { name: b }]'
+study "more than a million subjects in two arms" \
+    <<<"cohort: { generate: { count: 1000001 } }"$'\narms: [{ name: a }, { name: b }]'
 study "no subjects" <<<"cohort: { generate: { count: 0 } }"$'\n'"$arms"
 study "no arms" <<<"$people"
 study "arms of one name" <<<"$people"$'\narms: [{ name: a }, { name: a }]'

@@ -31,7 +31,9 @@ struct ArmColumns {
         return try spool.values(column)
     }
 
-    func estimates(ofArm arm: Int, _ outcomes: [Outcome]) throws(OutputError) -> [String: StudySummary.Estimate] {
+    func estimates(
+        ofArm arm: Int, _ outcomes: [Outcome]
+    ) throws(OutputError) -> [String: StudySummary.Estimate] {
         var found: [String: StudySummary.Estimate] = [:]
         for outcome in outcomes {
             guard let column = places[arm][outcome.name], counts[column] > 0 else { continue }

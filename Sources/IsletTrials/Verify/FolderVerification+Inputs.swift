@@ -95,7 +95,8 @@ extension FolderVerification {
         return try lived.compactMap { index in
             let person = try cohort.member(index)
             let row = CohortGenerator.csv([person]).split(separator: "\n").last.map { Array($0.utf8) }
-            let isThere = lines.indices.contains(index + 1) && row.map { $0[...] == lines[index + 1] } ?? false
+            let isThere =
+                lines.indices.contains(index + 1) && row.map { $0[...] == lines[index + 1] } ?? false
             return isThere ? nil : "\(ResultFolder.people): \(person.name) is not the study's"
         }
     }
