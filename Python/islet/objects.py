@@ -127,7 +127,9 @@ class ObjectStore:
                 self.s3.put_object(Bucket=self.bucket, Key=key, Body=data, ChecksumSHA256=digest, **condition)
             except refused.ClientError as error:
                 code = error.response.get("Error", {}).get("Code")
-                if alone and (code in ("PreconditionFailed", "ConditionalRequestConflict")):
+                status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+                # An answer whose body was cut off has its status alone.
+                if alone and (code in ("PreconditionFailed", "ConditionalRequestConflict") or status == 412):
                     # An answer that was lost says so of our own put, too. A conflict is another's that isn't there yet.
                     there = self._get(name)
                     if there is None:

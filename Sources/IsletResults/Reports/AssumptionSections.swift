@@ -66,7 +66,7 @@ struct AssumptionSections {
         switch study.cohort {
         case .generate(let people):
             lines.append(
-                "\(input.people) people, drawn by the seed \(study.seed): model <code>\(people.model.id)</code>, \(people.group.rawValue)"
+                "\(Describe.people(input)), drawn by the seed \(study.seed): model <code>\(people.model.id)</code>, \(people.group.rawValue)"
             )
         case .table(let table):
             lines.append(

@@ -59,9 +59,19 @@ struct DayFigure {
             ]
         }
         guard drawn.count > Self.together else { return [figure("profile", "Glucose over the day", drawn)] }
-        // One beside the other, each against the reference.
-        return drawn.dropFirst().enumerated().map { place, arm in
-            figure("profile-\(place + 1)", "Glucose over the day, \(arm.name)", [first, arm])
+        // One beside the other, each against the reference; arms with the same days are one.
+        var groups: [(arm: (index: Int, name: String, days: ArmDays), more: Int)] = []
+        for arm in drawn.dropFirst() {
+            if let place = groups.firstIndex(where: { $0.arm.days.isSame(as: arm.days) }) {
+                groups[place].more += 1
+            } else {
+                groups.append((arm, 0))
+            }
+        }
+        return groups.enumerated().map { place, group in
+            let more = group.more > 0 ? " and \(group.more) that had the same days" : ""
+            return figure(
+                "profile-\(place + 1)", "Glucose over the day, \(group.arm.name)\(more)", [first, group.arm])
         }
     }
 

@@ -115,7 +115,7 @@ struct Headline {
             "\(Describe.people(input)), \(Describe.duration(input.study))\(arms == 1 ? "" : ", \(arms) arms" as HTML)",
         ]
         if let reference = input.study.reference, arms > 1 {
-            parts.append("\(reference) is the reference")
+            parts.append("reference \(reference)")
         }
         let early = input.summary.failures.count
         if early > 0 {

@@ -147,7 +147,8 @@ struct ParetoFigures {
     }
 
     private func figure(_ burden: String, _ candidates: [Candidate], shadowsOf arm: Int?) -> ReportFigure? {
-        guard candidates.count > 1 else { return nil }
+        // Where nobody missed a low there is nothing to trade.
+        guard candidates.count > 1, candidates.contains(where: { $0.y > 0 }) else { return nil }
         let candidates = Self.marked(candidates)
         let isCrowd = candidates.count > Self.mostNamed
         let fronts = Self.fronts(candidates)

@@ -132,7 +132,7 @@ struct RangesFigure {
         for (place, bar) in bars.enumerated() {
             let x = Double(place) * column
             picture.text(
-                TextWidth.fitted(bar.name, width: column - 6, size: 12), x: x, y: 32, style: "x")
+                TextWidth.fitted(bar.name, width: column - 8, size: 13.2), x: x, y: 32, style: "x")
             let spots = draw(bar, x: x, top: top, tall: tall, thick: thick, &picture)
             label(bar, spots, x: x + thick, hasTime: hasTime, &picture)
         }

@@ -80,7 +80,8 @@ enum ReportStyle {
         figure,tr,.verdict,.card{break-inside:avoid}.figures{grid-template-columns:repeat(2,minmax(0,1fr));gap:.6rem 1.2rem}
         .front{flex-wrap:nowrap;gap:.4rem 1rem;margin:.3rem 0}.front .only-wide{display:none}.front .only-narrow{display:block}
         details:not([open]){display:none}.only-wide{display:block}.only-narrow{display:none}pre{white-space:pre-wrap}
-        td.name,th.name{min-width:4.6rem}tbody th.long{min-width:11rem}a{color:inherit}.example .note{break-after:avoid;break-inside:avoid}.example figure{max-width:150mm}
+        td.name,th.name{min-width:4.6rem}tbody th.long{min-width:11rem}a{color:inherit}.example .note{break-after:avoid;break-inside:avoid}.example figure{max-width:108mm}.example figure+figure{margin-top:.5rem}
+        .figures.days figure,.figures.whole figure{max-width:150mm}.figures.maps{gap:.4rem 1rem}.figures.maps figure{max-width:40%}pre{margin:.4rem 0;padding:.3rem .5rem}
         section>h2+*{break-before:avoid}
         }
 

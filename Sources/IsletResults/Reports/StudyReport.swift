@@ -174,7 +174,7 @@ package struct StudyReport {
         for warning in AnswerSection(input).warnings { text += "<p class=\"warn\">\(warning)</p>\n" }
         text += VerdictCards(input).html
         if let sweep, input.headlineArm == nil || sweep.points.count > 12 {
-            text += SweepSection(input, sweep).effects + grid(Array(sweepFigures.prefix(3)), style: "maps")
+            text += grid(Array(sweepFigures.prefix(3)), style: "maps") + SweepSection(input, sweep).effects
             text += pair(RangesFigure(input).figures)
         } else {
             text += pair(front)

@@ -88,9 +88,11 @@ struct SweepFigure {
         }.joined(separator: ", ")
         let name = words.name(outcome.name).capitalised
         let title = "\(name), \(words.unitText(outcome))"
-        let cell = (width: 66.0, height: 38.0)
+        // A phone shows 340: five columns keep their letters there.
+        let most = x.count > 4 ? 88.0 : 120
         let names = y.groups.map { group in y.factor.map { sweep.words(group, of: $0) } ?? "" }
-        let left = min(120, (names.map { TextWidth.of($0, size: 12) }.max() ?? 0) + 8)
+        let left = min(most, (names.map { TextWidth.of($0, size: 12) }.max() ?? 0) + 8)
+        let cell = (width: max(44, min(66, (340 - left) / Double(max(1, x.count)))), height: 38.0)
         let top = rest.isEmpty ? 46.0 : 62.0
         let width = max(240, left + Double(x.count) * cell.width + 4)
         var picture = Picture(
@@ -100,14 +102,8 @@ struct SweepFigure {
         if !rest.isEmpty {
             picture.text(TextWidth.fitted(rest, width: width, size: 12), x: 0, y: 31, style: "m")
         }
-        if let factor = y.factor {
-            picture.text(
-                TextWidth.fitted(
-                    "\(sweep.factors[factor].words) ↓  \(x.factor.map { sweep.factors[$0].words } ?? "") →",
-                    width: width, size: 12),
-                x: 0, y: top - 14, style: "m")
-        } else if let factor = x.factor {
-            picture.text("\(sweep.factors[factor].words) →", x: 0, y: top - 14, style: "m")
+        if let axes = axes(x, y) {
+            picture.text(TextWidth.fitted(axes, width: width, size: 12), x: 0, y: top - 14, style: "m")
         }
         let rows = sweep.rows
         let front = Set(rows.filter { sweep.isOnFront($0, among: rows) }.map(\.point.path))
@@ -165,6 +161,12 @@ struct SweepFigure {
         return ReportFigure(
             name: "sweep-\(outcome.name.replacing("_", with: "-"))\(place == 0 ? "" : "-\(place + 1)")",
             chart: picture)
+    }
+
+    /// What lies and what stands.
+    private func axes(_ x: Side, _ y: Side) -> String? {
+        guard let lying = x.factor.map({ "\(sweep.factors[$0].words) →" }) else { return nil }
+        return y.factor.map { "\(sweep.factors[$0].words) ↓  \(lying)" } ?? lying
     }
 
     private func covers(_ row: SweepModel.Row, _ point: SweepModel.Point) -> Bool {
