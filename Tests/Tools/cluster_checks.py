@@ -181,7 +181,7 @@ class Checks:
         for shard in range(1, shards + 1):
             folder = store / "tries" / str(shard) / "made"
             folder.mkdir(parents=True)
-            for name in ("summary.json", "sessions.csv", "alerts.csv"):
+            for name in set(manifest["files"]) - {"study.sqlite", "cohort.csv"}:
                 shutil.copy(template / name, folder)
             first = (shard - 1) * own
             self.make_sessions(template / "study.sqlite", folder / "study.sqlite", range(first, first + own), draws)
