@@ -231,15 +231,11 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
 }
 
 /// Between loop and algorithm.
-private struct WitnessedAlgorithm<Base: DosingAlgorithm>: DosingAlgorithm {
+private struct WitnessedAlgorithm<Base: DosingAlgorithm>: AlgorithmWrapper {
     let base: Base
     let witness: SwarmWitness
 
-    var name: String { base.name }
-    var version: Int { base.version }
-    var basalSource: BasalSource { base.basalSource }
-    var lowersHighs: Bool { base.lowersHighs }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { base.largestDose(input) }
+    var wrapped: any DosingAlgorithm { base }
 
     func run(_ input: borrowing StepInput, state: inout Base.State) throws -> StepOutput {
         var step = SwarmEvidence.Step(input: copy input)

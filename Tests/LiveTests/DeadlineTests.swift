@@ -12,13 +12,11 @@ import IsletTrials
 /// What an algorithm that hangs does to its session, to the others, and to the person.
 @Suite(.timeLimit(.minutes(45)), .serialized) struct DeadlineTests {
     /// Hangs from a step on until it is let go; else as the algorithm that it stands before.
-    private struct Hanging: DosingAlgorithm {
+    private struct Hanging: AlgorithmWrapper {
         let inner: any DosingAlgorithm
         let from: Int64
         let gate: Gate
-        var name: String { inner.name }
-        var version: Int { inner.version }
-        var basalSource: BasalSource { inner.basalSource }
+        var wrapped: any DosingAlgorithm { inner }
 
         func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
             if input.algorithmTime >= from { gate.pass() }

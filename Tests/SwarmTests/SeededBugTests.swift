@@ -95,13 +95,11 @@ private final class SulkingPump: PumpDouble, @unchecked Sendable {
 }
 
 /// Changes the answers of the controller behind it.
-private struct AlgorithmDouble: DosingAlgorithm {
+private struct AlgorithmDouble: AlgorithmWrapper {
     let base = PIDInsulinFeedback()
     let change: @Sendable (borrowing StepInput, inout StepOutput) -> Void
 
-    var name: String { base.name }
-    var basalSource: BasalSource { base.basalSource }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { base.largestDose(input) }
+    var wrapped: any DosingAlgorithm { base }
     func run(_ input: borrowing StepInput, state: inout PIDInsulinFeedback.State) -> StepOutput {
         var output = base.run(input, state: &state)
         change(input, &output)

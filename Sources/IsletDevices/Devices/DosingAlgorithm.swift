@@ -323,6 +323,23 @@ public protocol DosingAlgorithm: Sendable {
     func step(_ input: borrowing StepInput, _ cell: StateCell) throws -> StepOutput
 }
 
+/// An algorithm that stands before another one and is taken for it: by version, basal, highs, forecast and largest dose.
+///
+/// What an algorithm says of itself decides what the person beside it does (`lowersHighs`), so that a wrapper may leave none of it out.
+public protocol AlgorithmWrapper: DosingAlgorithm {
+    /// The algorithm that it stands before.
+    var wrapped: any DosingAlgorithm { get }
+}
+
+extension AlgorithmWrapper {
+    public var name: String { wrapped.name }
+    public var version: Int { wrapped.version }
+    public var basalSource: BasalSource { wrapped.basalSource }
+    public var lowersHighs: Bool { wrapped.lowersHighs }
+    public var forecastMinutes: Double? { wrapped.forecastMinutes }
+    public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { wrapped.largestDose(input) }
+}
+
 extension DosingAlgorithm {
     public var version: Int { 1 }
     public var lowersHighs: Bool { basalSource != .programmed }

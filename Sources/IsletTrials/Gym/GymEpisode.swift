@@ -85,6 +85,8 @@ final class GymEpisode {
         let basalSource: BasalSource
         let forecastMinutes: Double?
         let inner: (any DosingAlgorithm)?
+        /// As the session that is run from the record has it (`RecordedForecasts`): people go by it.
+        var lowersHighs: Bool { inner?.lowersHighs ?? (basalSource != .programmed) }
         func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { inner?.largestDose(input) ?? nil }
     }
 

@@ -157,8 +157,8 @@ package struct RecordedSteps: Hashable, Sendable {
         return .object(members)
     }
 
-    /// To an arm, before it is known whose session it is: it answers for nobody.
-    var placeholder: AlgorithmKind { kind(steps: []) }
+    /// What an arm says of its algorithm whoever's session it is. It answers for nobody: each step that it is asked for fails.
+    var ofNobody: AlgorithmKind { kind(steps: []) }
 
     /// Of one subject.
     package func kind(subject index: Int) -> AlgorithmKind {
@@ -169,7 +169,7 @@ package struct RecordedSteps: Hashable, Sendable {
     private func kind(steps: [Step?]) -> AlgorithmKind {
         let made: any DosingAlgorithm =
             if let beside {
-                RecordedForecasts(inner: beside.algorithm, steps: steps, forecastMinutes: forecastMinutes)
+                RecordedForecasts(wrapped: beside.algorithm, steps: steps, forecastMinutes: forecastMinutes)
             } else {
                 RecordedDoses(basalSource: basalSource, steps: steps, forecastMinutes: forecastMinutes)
             }
@@ -196,20 +196,17 @@ struct RecordedDoses: DosingAlgorithm {
 }
 
 /// Doses by another algorithm, and forecasts what was forecast.
-struct RecordedForecasts: DosingAlgorithm {
-    let inner: any DosingAlgorithm
+struct RecordedForecasts: AlgorithmWrapper {
+    let wrapped: any DosingAlgorithm
     let steps: [RecordedSteps.Step?]
     let forecastMinutes: Double?
 
-    var name: String { RecordedSteps.key }
-    var version: Int { inner.version }
-    var basalSource: BasalSource { inner.basalSource }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { inner.largestDose(input) }
-    func makeCell() -> StateCell { inner.makeCell() }
+    let name = RecordedSteps.key
+    func makeCell() -> StateCell { wrapped.makeCell() }
 
     func step(_ input: borrowing StepInput, _ cell: StateCell) throws -> StepOutput {
         let number = Int(input.algorithmTime)
-        return try inner.step(input, cell).forecasting(
+        return try wrapped.step(input, cell).forecasting(
             steps.indices.contains(number) ? steps[number]?.forecast : nil)
     }
 

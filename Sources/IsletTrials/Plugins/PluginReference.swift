@@ -205,8 +205,8 @@ package struct ArmPlugin: Hashable, Sendable {
         )
     }
 
-    /// Stands in its arm until it has been started: nothing is known of it but its name.
-    var placeholder: AlgorithmKind {
+    /// What its arm says of it until it has been started: its name. A session of it doesn't begin before that (`started`).
+    var unstarted: AlgorithmKind {
         AlgorithmKind(id: reference.name, summary: reference.words, basalSource: .programmed) {
             [name = reference.name] in
             PluginAlgorithm(name: name, version: 1, basalSource: .programmed, forecastMinutes: 1)

@@ -63,9 +63,9 @@ extension Study.Arm {
             case .built(let tuned): (algorithm, plugin, recorded) = (tuned, nil, nil)
             case .program(let reference):
                 let own = ArmPlugin(reference: reference)
-                (algorithm, plugin, recorded) = (TunedAlgorithm(own.placeholder), own, nil)
+                (algorithm, plugin, recorded) = (TunedAlgorithm(own.unstarted), own, nil)
             case .recorded(let steps):
-                (algorithm, plugin, recorded) = (TunedAlgorithm(steps.placeholder), nil, steps)
+                (algorithm, plugin, recorded) = (TunedAlgorithm(steps.ofNobody), nil, steps)
             }
         }
     }

@@ -74,7 +74,18 @@ import Testing
         #expect(try run(other, subject: index).digest != outcome.digest)
     }
 
-    @Test(arguments: ["basal-bolus", "pid-insulin-feedback"]) func alarmsAreRecordedBesideAnAlgorithm(
+    /// Harm: beside a pump that stops its basal people correct highs by hand; a wrapper that forgets to say so leaves them high.
+    @Test(arguments: ["basal-bolus", "predictive-suspend", "low-glucose-suspend", "pid-insulin-feedback"])
+    func whatStandsBeforeAnAlgorithmSaysOfItselfWhatThatSays(inner: String) throws {
+        let study = try study("{ recorded: [\"\"], beside: \(inner), forecastMinutes: 20 }")
+        let arm = study.arms[0].algorithm.algorithm
+        let own = TunedAlgorithm(try #require(AlgorithmKind.all.first { $0.id == inner })).algorithm
+        #expect(arm.lowersHighs == own.lowersHighs && arm.basalSource == own.basalSource)
+        #expect(arm.version == own.version && arm.forecastMinutes == 20 && arm.name == "recorded")
+    }
+
+    @Test(arguments: ["basal-bolus", "predictive-suspend", "pid-insulin-feedback"])
+    func alarmsAreRecordedBesideAnAlgorithm(
         inner: String
     ) throws {
         let policy =

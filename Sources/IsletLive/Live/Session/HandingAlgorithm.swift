@@ -1,10 +1,10 @@
 // An algorithm that hands its steps to another.
 //
-// Guarantees: to the loop it is that other one, by name, version, basal, forecast and largest dose; the other one's state is its own.
+// Guarantees: to the loop and the person it is that other one (`AlgorithmWrapper`); the other one's state is its own.
 
 import IsletDevices
 
-protocol HandingAlgorithm: DosingAlgorithm where State == HandedState {
+protocol HandingAlgorithm: AlgorithmWrapper where State == HandedState {
     /// Who is asked.
     var current: any DosingAlgorithm { get }
 
@@ -14,12 +14,7 @@ protocol HandingAlgorithm: DosingAlgorithm where State == HandedState {
 }
 
 extension HandingAlgorithm {
-    var name: String { current.name }
-    var version: Int { current.version }
-    var basalSource: BasalSource { current.basalSource }
-    var lowersHighs: Bool { current.lowersHighs }
-    var forecastMinutes: Double? { current.forecastMinutes }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { current.largestDose(input) }
+    var wrapped: any DosingAlgorithm { current }
 
     func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
         try run(current, input, &state)
