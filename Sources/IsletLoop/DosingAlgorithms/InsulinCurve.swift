@@ -42,28 +42,3 @@ public struct ExponentialCurve: Hashable, Sendable {
         return S / (tau * tau) * minutes * (1 - minutes / duration) * exponential(-minutes / tau)
     }
 }
-
-/// Two first-order compartments in a row: absorption, then action. It has no end.
-public struct BiexponentialCurve: Hashable, Sendable {
-    /// Time constants, min: two different ones.
-    public let first: Double
-    public let second: Double
-
-    public init(first: Double, second: Double) {
-        self.first = first
-        self.second = second
-    }
-
-    /// The share that has not acted yet, `minutes` after the dose.
-    public func remaining(_ minutes: Double) -> Double {
-        if minutes <= 0 { return 1 }
-        return (first * exponential(-minutes / first) - second * exponential(-minutes / second))
-            / (first - second)
-    }
-
-    /// The share that acts per minute.
-    public func activity(_ minutes: Double) -> Double {
-        if minutes <= 0 { return 0 }
-        return (exponential(-minutes / first) - exponential(-minutes / second)) / (first - second)
-    }
-}
