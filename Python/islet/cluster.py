@@ -18,13 +18,13 @@ From a shell: `python3 -m islet.cluster status|fetch|merge STORE`. Exit codes ar
 """
 
 import argparse
-import ctypes
+import functools
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 
 BAD = (64, 65, 66)  # nothing helps but another study, store or call
@@ -57,10 +57,10 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
     """Runs the shards that the store lacks on the client's workers; returns when all are done.
 
     `shards` is the store's number, or what `islet plan` says for `minutes` each. `options` go to the object store. Raises `ShardError`
-    for the first shard that nothing helps (the others are cancelled), or that failed `rounds` times.
+    for the first shard that nothing helps (the others are cancelled), or that failed `rounds` times; `ConnectionError` where the
+    scheduler is gone: another call runs what is missing then.
     """
     # Here, so that whoever only looks at a store needs no Dask.
-    from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
     store = os.fspath(store)
@@ -73,7 +73,7 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
         # Not pure: a task that is asked for again is another one, whatever became of the first.
         tasks = {client.submit(run_shard, call, shard, count, pure=False, retries=rounds): shard for shard in missing}
         try:
-            for task in as_completed(tasks):
+            for task in _completed(client, tasks):
                 shard, error = tasks[task], task.exception()
                 if error is None:
                     done.ran.append(shard)
@@ -88,6 +88,23 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
             client.cancel(list(tasks))
         missing = place.missing(count)
     return done
+
+
+def _completed(client, tasks):
+    """The tasks as they are finished. Dask's own waits for ever for a task that was on its way to a scheduler when that died."""
+    from distributed import as_completed
+
+    waiting = as_completed(tasks)
+    while not waiting.is_empty():
+        if waiting.has_ready():
+            task = next(waiting)
+            if task.cancelled():
+                raise ConnectionError("the scheduler is gone, or somebody has cancelled the shards: call run again, which runs what is missing")
+            yield task
+        elif client.status == "closed":
+            raise ConnectionError("the scheduler is gone: call run again, which runs what is missing")
+        else:
+            time.sleep(0.005)
 
 
 @dataclass(frozen=True)
@@ -169,19 +186,21 @@ def islet(words, command=None):
     """Calls the program, which ends with whoever called it."""
     if command:
         words = [words[0], command, *words[2:]]
-    return subprocess.run(words, capture_output=True, text=True, errors="replace", preexec_fn=_die_with_parent)
+    return subprocess.run([*_with_parent(), *words], capture_output=True, text=True, errors="replace")
 
 
-try:
-    _prctl = ctypes.CDLL(None, use_errno=True).prctl
-except (AttributeError, OSError):
-    _prctl = None
+@functools.cache
+def _with_parent():
+    """Words before a program's own, so that a worker that is killed takes its shard with it in place of leaving it to nobody.
 
-
-def _die_with_parent():
-    # PR_SET_PDEATHSIG: a worker that is killed takes its shard with it, in place of leaving it to nobody.
-    if _prctl is not None:
-        _prctl(1, signal.SIGTERM, 0, 0, 0)
+    Not a `preexec_fn`: between fork and exec Python code may wait for ever for a lock that another thread of the worker held. Where
+    util-linux has no such option the shard runs to its end, which does no harm.
+    """
+    words = ["setpriv", "--pdeathsig", "TERM"]
+    try:
+        return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
+    except OSError:
+        return []
 
 
 def last_line(text):
