@@ -162,6 +162,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         let page = made.page
         #expect(MadeUp.headline(page) == "99 arms are identical to a0 in every pair")
         #expect(!MadeUp.visible(page).contains("each of 0"))
+        #expect(MadeUp.visible(page).contains("Each arm is identical to a0 in every pair."))
         #expect(page.components(separatedBy: "data-range=\"4\"").count == 3, "one bar, wide and narrow")
         // The terminal has them on one screen.
         let table = made.input.summary.table()
@@ -234,6 +235,16 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(report.html.contains("id=\"numbers\"") && report.html.contains("<nav"))
     }
 
+    /// Harm: "no two arms differ" is read where too few people were asked to tell.
+    @Test func `too few pairs are not called the same`() throws {
+        let text =
+            "duration: 1d\ncohort: { generate: { count: 4 } }\narms: [{ name: a }, { name: b }]\ncompare: { reference: a }\n"
+        let made = try MadeUp(text, people: 4) { person, arm in trade(person, arm) }
+        let visible = MadeUp.visible(made.page)
+        #expect(visible.contains("There are fewer than 6 pairs."))
+        #expect(!visible.contains("identical to a in every pair"))
+    }
+
     // MARK: Sweeps
 
     private static let sweep = """
@@ -270,6 +281,12 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(model.points.count == 9 && model.isFull)
         #expect(model.groups(of: 1).contains { $0.count > 1 }, "60 s and 30 min are one")
         let rows = model.rows
+        // The page marks what the summary, and so the terminal, has on the front.
+        let view = try #require(made.input.summary.sweep)
+        let front = view.rows.filter(\.isOnFront).flatMap(\.points)
+        #expect(!front.isEmpty)
+        let marked = rows.filter { model.isOnFront($0, among: rows) }.map(\.point.name)
+        #expect(Set(marked).isSubset(of: view.rows.filter(\.isOnFront).map(\.name)) && !marked.isEmpty)
         #expect(rows.count < model.points.count)
         #expect(rows.contains { model.words($0.levels[1], of: 1).contains("60\u{a0}s, 30\u{a0}min") })
         let effect = try #require(model.effect(of: 0))

@@ -73,10 +73,10 @@ sweep:
     "rules[LOW,HIGH].cooldown": [0s, 60s, 5m, 30m]
     "rules[SIGNAL-LOSS].debounce": [1m, 5m, 20m, 40m, 60m]
 """,
-    # Six kilograms of carbohydrate in four hours of an afternoon: nobody lives through that.
+    # Six kilograms of carbohydrate in four hours: nobody lives through that.
     "ends-early": BASE.format(name="ends early", days=3, group="adult", count=9).replace(
         "preset: life",
-        "meals: [" + ", ".join(f'{{ at: "{12 + n // 6}:{n % 6}0", carbs: 250 }}' for n in range(24)) + "]",
+        "meals: [" + ", ".join(f'{{ at: "{8 + n // 6:02}:{n % 6}0", carbs: 250 }}' for n in range(24)) + "]",
     )
     + """sensor: { model: dexcom-g7, offset: 100 }
 faults: all

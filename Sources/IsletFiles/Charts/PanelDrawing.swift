@@ -50,10 +50,12 @@ struct PanelDrawing {
                     "m e")
             } else if layout.namesAbove {
                 let row = plot.height / Double(max(1, layout.yTicks.count))
-                text(
-                    TextWidth.fitted(tick.label, width: plot.width, size: ChartStyle.letters), plot.x,
-                    y - 6 - row / 2 + 13,
-                    "m o")
+                let name = TextWidth.fitted(tick.label, width: plot.width, size: ChartStyle.letters)
+                let baseline = y - 6 - row / 2 + 13
+                text(name, plot.x, baseline, "m o")
+                // No point's label may stand on it.
+                let width = TextWidth.of(name, size: ChartStyle.letters)
+                labels.take(Box(x: plot.x, y: baseline - 11, width: width, height: 14))
             } else {
                 text(tick.label, plot.x - 6, y + 4.1, "m e")
             }

@@ -5,6 +5,7 @@
 
 import IsletFiles
 import IsletDevices
+import IsletNumerics
 import IsletTrials
 
 struct AnswerSection {
@@ -85,8 +86,12 @@ struct AnswerSection {
         }
         let count = summary.comparisons.count { $0.pAdjusted != nil && $0.family == .all }
         guard count > 0 else {
+            let why: HTML =
+                summary.comparisons.allSatisfy(\.isEqualInEveryPair)
+                ? "Each arm is identical to <b>\(input.study.reference ?? "")</b> in every pair."
+                : "There are fewer than \(Statistics.fewestPairs) pairs."
             return
-                "<div class=\"verdict\"><p><b>Nothing to test.</b> No two arms differ in any pair.</p>\(selects)\(findings)</div>\n"
+                "<div class=\"verdict\"><p><b>Nothing is tested.</b> \(why)</p>\(selects)\(findings)</div>\n"
         }
         return
             "<div class=\"verdict\"><p><b>No outcome was declared as primary</b>, so each of \(count) comparisons is adjusted for all the others (Holm): the strictest reading. \"Shown\" needs an adjusted p below 0.05 and an interval on one side of zero.</p>\(selects)\(findings)</div>\n"

@@ -202,7 +202,7 @@ package struct StudyReport {
             text += ParetoFigures.note
         } else if input.isOfPeople {
             text +=
-                "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and somebody with a low.</p>\n"
+                "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and a low that was missed.</p>\n"
         }
         text +=
             "<details class=\"how\"\(input.summary.comparisons.isEmpty ? " open" : "" as HTML)><summary>How this was judged</summary>\n\(answer.html)</details>\n"

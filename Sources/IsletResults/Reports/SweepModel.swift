@@ -31,6 +31,8 @@ struct SweepModel {
         var path: String
         var outcomes: [String: StudySummary.Estimate]
         var isReference: Bool
+        /// As `SweepView` has it: no other rings less and costs no more; nil where the summary has no sweep.
+        var isOnFront: Bool?
     }
 
     /// Combinations that came to the same: of each factor, the levels.
@@ -70,9 +72,10 @@ struct SweepModel {
         let all = input.summary.arms.flatMap { arm in arm.policies.map { (arm.name, $0) } }
         var rows: [(settings: [(path: String, value: JSONValue)], point: Point)] = []
         let reference = input.summary.policyComparisons.first?.difference.reference
-        for (variant, settings) in zip(sweep.variants, sweep.points) {
+        let view = input.summary.sweep
+        for (place, (variant, settings)) in zip(sweep.variants, sweep.points).enumerated() {
             guard
-                let place = all.firstIndex(where: {
+                let policy = all.firstIndex(where: {
                     $0.0 == arm.name && $0.1.isInShadow && $0.1.policy == variant.name
                 })
             else { continue }
@@ -80,9 +83,10 @@ struct SweepModel {
                 (
                     settings.map { ($0.path, $0.value) },
                     Point(
-                        levels: [], name: variant.name, path: "policies.\(place)",
-                        outcomes: all[place].1.outcomes,
-                        isReference: variant.name == reference)
+                        levels: [], name: variant.name, path: "policies.\(policy)",
+                        outcomes: all[policy].1.outcomes,
+                        isReference: variant.name == reference,
+                        isOnFront: view?.isOnFront(sweep.values(of: place), of: arm.name))
                 ))
         }
         let declared = input.study.primary.filter { PolicyOutcome.named($0) != nil }
@@ -105,7 +109,8 @@ struct SweepModel {
                 let own = input.summary.arms[arm]
                 let point = Point(
                     levels: [], name: own.name, path: "arms.\(arm)", outcomes: own.outcomes,
-                    isReference: own.name == input.study.reference)
+                    isReference: own.name == input.study.reference,
+                    isOnFront: input.summary.sweep?.isOnFront(sweep.values(of: place), of: made.of))
                 rows.append((place, sweep.points[place].map { ($0.path, $0.value) }, point))
             }
         }
@@ -221,6 +226,7 @@ struct SweepModel {
                     joined[place].levels[factor] = (joined[place].levels[factor] + row.levels[factor])
                         .sorted()
                     joined[place].hasReference = joined[place].hasReference || row.hasReference
+                    if row.point.isOnFront == true { joined[place].point.isOnFront = true }
                 } else {
                     joined.append(row)
                 }
@@ -261,8 +267,10 @@ struct SweepModel {
     /// Whether every combination is there.
     var isFull: Bool { points.count == factors.reduce(1) { $0 * $1.levels.count } }
 
-    /// Rows that no other beats in both, the first outcome and the last that has a better side.
+    /// Rows that no other beats in both: as the summary says, or where it has no sweep, as arms are its variants, the first outcome and the last that has
+    /// a better side.
     func isOnFront(_ row: Row, among rows: [Row]) -> Bool {
+        if let isOnFront = row.point.isOnFront { return isOnFront }
         let judged = outcomes.filter { $0.better != .neither }
         guard let a = judged.first, let b = judged.last, a.name != b.name else { return false }
         func value(_ row: Row, _ outcome: Outcome) -> Double? {

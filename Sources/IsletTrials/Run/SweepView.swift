@@ -104,6 +104,14 @@ package struct SweepView: Hashable, Sendable {
         }
     }
 
+    /// Whether a point's row is on the front.
+    /// - Parameters:
+    ///   - values: by factor.
+    ///   - arm: the listed arm that it is a variant of, or the one in which it listened.
+    package func isOnFront(_ values: [String], of arm: String) -> Bool {
+        rows.contains { $0.isOnFront && $0.of == arm && $0.points.contains(values) }
+    }
+
     package func row(_ name: String) -> Row? { rows.first { $0.name == name } }
 
     // MARK: Making
