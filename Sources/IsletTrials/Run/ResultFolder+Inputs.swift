@@ -5,6 +5,7 @@
 import Foundation
 package import IsletDevices
 import IsletFiles
+import IsletKernel
 import IsletModels
 
 extension ResultFolder {
@@ -28,7 +29,9 @@ extension ResultFolder {
     ) throws {
         if !FileManager.default.fileExists(atPath: file(Self.people)) {
             if case .table = study.cohort {
-                try copy(CohortLoader.tablePath(of: study, studyPath: studyPath), to: Self.people)
+                try copy(
+                    CohortLoader.tablePath(of: study, studyPath: studyPath), to: Self.people,
+                    sha256: subjects.table)
             } else if isWhole, let people = try (subjects as? PeopleCohort)?.everybody() {
                 try AtomicFile.write(CohortGenerator.csv(people), to: file(Self.people))
             }
@@ -44,20 +47,20 @@ extension ResultFolder {
     }
 
     /// Copies a file of any length into the folder.
-    private func copy(_ path: String, to name: String) throws {
-        let descriptor = try openRegular(path)
-        defer { close(descriptor) }
+    /// - Parameter sha256: what it has to be; another file is refused, and nothing is written.
+    private func copy(_ path: String, to name: String, sha256: String? = nil) throws {
+        let reader = try BlockReader(path)
         var copy = try AtomicFile(file(name), isHashed: false)
-        var block = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let got = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else {
-                throw InputError(
-                    .missing, file: path, found: "a file that can't be read", expected: "a readable file")
-            }
-            guard got > 0 else { break }
-            try copy.append(block[..<got])
+        var hash = SHA256()
+        while let block = try reader.next() {
+            hash.update(block)
+            try copy.append(block)
+        }
+        let found = hash.finished().description
+        guard sha256 == nil || sha256 == found else {
+            throw InputError(
+                file: path, found: "another table (SHA-256 \(found)) than its people were read from",
+                expected: "SHA-256 \(sha256 ?? ""): a table that nobody writes while the study runs")
         }
         _ = try copy.commit()
     }

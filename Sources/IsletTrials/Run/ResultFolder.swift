@@ -216,10 +216,21 @@ package struct ResultFolder: Sendable {
                 programs: ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
                 build: BuildFacts.Build(recordedIn: root), page: program)
         }
-        // Killed between two writes, the folder must not hash a page that is another by now.
-        if root["files"]?["report.html"] != nil { try tell(files) }
-        let hash = try AtomicFile.write(report, to: reportPath)
-        try tell(files + [("report.html", hash.description)])
+        let hash = SHA256.digest(of: Array(report.utf8)).description
+        let told = files + [("report.html", hash)]
+        if FileManager.default.fileExists(atPath: reportPath) {
+            // Killed between two writes, the folder must not hash a page that is another by now.
+            if root["files"]?["report.html"] != nil { try tell(files) }
+            try AtomicFile.write(report, to: reportPath)
+            try tell(told)
+        } else {
+            // Killed between the two, the folder lacks a page, and has none that nobody vouches for.
+            try tell(told)
+            do { try AtomicFile.write(report, to: reportPath) } catch {
+                try tell(files)
+                throw error
+            }
+        }
         return unlink(file(FolderSeal.name)) == 0
     }
 
@@ -360,20 +371,10 @@ package struct ResultFolder: Sendable {
 
     /// SHA-256 of a file of any length.
     package static func hash(ofFile path: String) throws(InputError) -> String {
-        let descriptor = try openRegular(path)
-        defer { close(descriptor) }
+        let reader = try BlockReader(path)
         var hash = SHA256()
-        var block = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let got = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else {
-                throw InputError(
-                    .missing, file: path, found: "a file that can't be read", expected: "a readable file")
-            }
-            guard got > 0 else { return hash.finished().description }
-            block.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-        }
+        while let block = try reader.next() { hash.update(block) }
+        return hash.finished().description
     }
 
     /// The files that the manifest hashes, with their SHA-256, by name.

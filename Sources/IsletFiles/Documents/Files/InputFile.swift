@@ -28,6 +28,37 @@ package func openRegular(_ path: String) throws(InputError) -> Int32 {
     return descriptor
 }
 
+/// Reads a regular file of any length through, a block at a time.
+package struct BlockReader: ~Copyable {
+    private let path: String
+    private let descriptor: Int32
+    private static let blockBytes = 1 << 18
+
+    package init(_ path: String) throws(InputError) {
+        descriptor = try openRegular(path)
+        self.path = path
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next bytes; nil at the end.
+    package func next() throws(InputError) -> [UInt8]? {
+        var got = 0
+        var code: Int32 = 0
+        let block = [UInt8](unsafeUninitializedCapacity: Self.blockBytes) { bytes, count in
+            repeat {
+                got = read(descriptor, bytes.baseAddress, bytes.count)
+                code = errno
+            } while got < 0 && code == EINTR
+            count = max(0, got)
+        }
+        guard got >= 0 else {
+            throw InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+        }
+        return got > 0 ? block : nil
+    }
+}
+
 /// Refuses what is there and no regular file, without opening it; says nothing of what isn't there.
 package func checkRegular(_ path: String) throws(InputError) {
     var status = stat()
