@@ -7,20 +7,22 @@ import Testing
     private static let mmol = ["--units", "mmol/L"]
 
     /// Numbers right before a unit.
-    private func values(_ text: String, before unit: String) -> [Double] {
+    private func values(_ text: String, before unit: String) -> [(value: Double, isWhole: Bool)] {
         text.components(separatedBy: " " + unit).dropLast().compactMap { part in
-            Double(String(part.reversed().prefix { $0.isNumber || $0 == "." || $0 == "-" }.reversed()))
+            let digits = String(part.reversed().prefix { $0.isNumber || $0 == "." || $0 == "-" }.reversed())
+            return Double(digits).map { ($0, !digits.contains(".")) }
         }
     }
 
-    /// The same numbers by the factor, up to what rounding takes: of mmol/L to tenths, of mg/dL to whole ones.
-    private func expectSame(_ files: String, _ shown: String, rounding: Double = 0.0779) {
+    /// The same numbers by the factor, up to what rounding takes: of mmol/L to tenths, and of what is told in whole mg/dL half of one.
+    private func expectSame(_ files: String, _ shown: String, rounding: Double = 0.0501) {
         #expect(!shown.contains("mg/dL") && !shown.contains("mgdl"), "\(shown)")
         #expect(!files.contains("mmol"))
         let (before, after) = (values(files, before: "mg/dL"), values(shown, before: "mmol/L"))
         #expect(before.count == after.count && !before.isEmpty)
         for (mgdl, mmol) in zip(before, after) {
-            #expect(abs(mgdl / 18.016 - mmol) <= rounding + 0.0005, "\(mgdl) \(mmol)")
+            let half = mgdl.isWhole ? 0.5 / 18.016 : 0.0005
+            #expect(abs(mgdl.value / 18.016 - mmol.value) <= rounding + half, "\(mgdl) \(mmol)")
         }
     }
 

@@ -19,7 +19,7 @@ for needed in slurmctld slurmd sbatch munged; do
 done
 [ "$(id -u)" = 0 ] || { echo "skipped: not root"; exit 69; }
 
-folder=$(mktemp -d /tmp/islet-slurm-XXXXXX)
+folder=$(mktemp -d -t islet-slurm-XXXXXX)
 passed=0 failed=0 daemons=()
 check() {
     if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED $1: found $2, expected $3"; fi

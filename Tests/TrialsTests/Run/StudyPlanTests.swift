@@ -1,5 +1,6 @@
 // A study's plan: what changes it, what is said of a change, and what a registration proves.
 
+import Foundation
 import Glibc
 import IsletDevices
 import IsletFiles
@@ -58,7 +59,9 @@ struct StudyPlanTests {
         let key = SealKey(Array("a key of some length: 0123".utf8))
         registration.seal(key)
         registration.sessionsThen = 0
-        let path = "/tmp/islet-plan-\(UInt64.random(in: 0...UInt64.max)).json"
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "islet-plan-\(UUID().uuidString).json"
+        ).path
         try AtomicFile.write(registration.json.prettyText, to: path)
         defer { unlink(path) }
         let found = try Registration(path: path)

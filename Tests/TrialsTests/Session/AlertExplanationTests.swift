@@ -164,7 +164,7 @@ struct AlertExplanationTests {
         let day = try #require(line((0..<288).map { $0 == 100 ? 45 : 120 }))
         #expect(
             day.contains("↓70") && day.contains("↑70")
-                && (day.firstIndex(of: " ").map { day[..<$0].count } ?? 99) <= 60)
+                && (day.firstIndex(of: " ").map { day[..<$0].count } ?? 99) == 48 + 4 * 3)
     }
 
     @Test("without a flood of countdowns, here and in the replay's story")
