@@ -75,6 +75,9 @@ final class PersonState {
     var announcedMeal: Instant?
     /// The bound of a high alarm that was heard and is not settled: corrected, over, or long ago.
     var highAlarm: (bound: Double, heardAt: Instant)?
+    /// When the site was thought of last, and pods changed for it in the high that began then.
+    var lastSuspicion: Instant?
+    var siteChanges: (high: Instant, count: Int)?
     /// Meals that are eaten, and whose bolus is still to come.
     var owedBoluses = 0
     /// Late boluses that wait for a low to be over, soonest first.
@@ -103,6 +106,8 @@ final class PersonState {
     }
 
     var therapy: TherapySettings { configuration.therapy }
+    /// Whether they think of the site where glucose stays high.
+    var watchesSite: Bool { configuration.isBesideLoop && settings.suspectsSite > 0 }
 
     var next: Instant? {
         var next = Instant.distantFuture

@@ -55,15 +55,31 @@ public struct PersonRow: Hashable, Sendable, Codable {
         case exercise
         /// Carbohydrate before exercise.
         case exerciseCarbs = "exercise_carbs"
+        /// Glucose stays high for no reason that the person knows: it may be the site. For how long it has been high.
+        case siteSuspected = "site_suspected"
+        /// 1 where there were ketones, else 0.
+        case ketonesChecked = "ketones_checked"
+        /// A pod is going to be changed for its site, which does fail, or which doesn't: that the person can't know.
+        case siteChange = "site_change"
+        case siteChangeInVain = "site_change_in_vain"
+        /// Insulin against a high that came from no pump, and of which no loop knows.
+        case pen
+        /// Exercise is put off, or called off: how long after its hour.
+        case exercisePutOff = "exercise_put_off"
+        case exerciseCalledOff = "exercise_called_off"
+        /// The loop is told of exercise: the target meanwhile.
+        case exerciseTold = "exercise_told"
 
         /// The unit of its amount.
         public var unit: String {
             switch self {
             case .meal, .announcement, .rescue, .bolusLeftOut, .exerciseCarbs: "g"
-            case .manualBolus: "U"
-            case .felt, .feltAsleep, .looked: "mg/dL"
-            case .acknowledged, .podChange, .sensorChange, .exercise: "min"
-            case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened: ""
+            case .manualBolus, .pen: "U"
+            case .felt, .feltAsleep, .looked, .exerciseTold: "mg/dL"
+            case .acknowledged, .podChange, .sensorChange, .exercise, .siteSuspected, .siteChange,
+                .siteChangeInVain, .exercisePutOff, .exerciseCalledOff:
+                "min"
+            case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened, .ketonesChecked: ""
             }
         }
 

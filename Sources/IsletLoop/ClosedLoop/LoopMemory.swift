@@ -133,6 +133,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     /// The nominal target as the person set it; nil where the settings' holds.
     public var target: GlucoseConcentration?
     public var temporaryTarget: GlucoseConcentration?
+    /// nil for one that holds until something else is said.
+    public var temporaryTargetEnds: Instant?
     public var customFields: [String: Double] = [:]
     public var basalMultiplier = 1.0
     /// When the temporary basal is over, steps or not; nil without one.

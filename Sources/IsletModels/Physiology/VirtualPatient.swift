@@ -26,7 +26,7 @@ public struct LeftPhysiologicalRange: Error, Hashable, Sendable, CustomStringCon
 }
 
 public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinReceiver, Eater,
-    PlasmaGlucoseSource
+    PlasmaGlucoseSource, Exerciser
 {
     /// mg/dL of plasma glucose.
     public static let physiologicalRange = 10.0...1000.0
@@ -253,6 +253,12 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         varying.swallowRescue(amount, variation.rescueUptake(at: position))
     }
 
+    private func changeExercise(from instant: Instant, to bout: ExerciseBout?) throws {
+        try advance(to: executor.now)
+        variation.moveExercise(from: instant, to: bout)
+        factors = nil
+    }
+
     private func applyInsulinRate() {
         var unitsPerMinute = basalRate.unitsPerMinute
         for infusion in infusions { unitsPerMinute += infusion.unitsPerMinute }
@@ -393,6 +399,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
 
     public nonisolated func swallowRescue(_ amount: Carbohydrate) throws {
         try here(amount) { try $0.swallow($1) }
+    }
+
+    public nonisolated func moveExercise(from instant: Instant, to bout: ExerciseBout?) throws {
+        try here((instant, bout)) { try $0.changeExercise(from: $1.0, to: $1.1) }
     }
 
     public nonisolated func feltGlucose() throws -> GlucoseConcentration {

@@ -97,7 +97,8 @@ extension Study {
         for index in arms.indices {
             guard let person = person(in: arms[index]) else { continue }
             var settings = person
-            for row in PersonSettings.rows where row.isVaried(in: person) {
+            let isBesideLoop = arms[index].algorithm.kind.lowersHighs
+            for row in PersonSettings.rows where row.isVaried(in: person, isBesideLoop: isBesideLoop) {
                 guard let place = place(row) else { continue }
                 let (low, high) = row.alternatives(to: person[keyPath: row.path])
                 settings[keyPath: row.path] = low + place * (high - low)

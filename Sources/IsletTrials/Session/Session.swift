@@ -92,6 +92,7 @@ public final class Session {
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
 
+        let lowersHighs = arm.algorithm.algorithm.lowersHighs
         let faults = study.faults.plan(
             start: study.start, duration: study.duration, group: subject.group)
         let patient = VirtualPatient(
@@ -104,7 +105,8 @@ public final class Session {
             isFed: seams.isFed)
         let pump = SimulatedPump(
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
-            faults: faults, streams: streams)
+            faults: faults, streams: streams,
+            findsFailingSites: !(lowersHighs && personSettings.map { $0.suspectsSite > 0 } ?? false))
         var environment = AppEnvironment()
         environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
@@ -142,21 +144,22 @@ public final class Session {
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
-        let lowersHighs = arm.algorithm.algorithm.lowersHighs
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
             configuration: personSettings.map { [calendar, duration] in
                 PersonConfiguration(
                     settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
-                    therapy: therapy, duration: duration)
+                    therapy: therapy, duration: duration, isBesideLoop: lowersHighs)
             },
             watch: weeks.watch(
                 sensor: phone ?? sensor, feeling: patient, therapy: therapy,
                 correctsManually: !lowersHighs),
-            exercise: weeks.exercise(sensor: phone ?? sensor, lowersBasal: !lowersHighs))
+            exercise: weeks.exercise(
+                sensor: phone ?? sensor, exerciser: patient, isProgrammed: !lowersHighs))
         let handset = PersonPhoneAdapter(
-            alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
+            alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app,
+            recorder: recorder, body: outside == nil ? patient : nil)
         self.person = person
         self.handset = handset
         let phoneActors: [(any SessionActor)?] = [phone, app, shadows]
@@ -336,7 +339,8 @@ public final class Session {
             days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
-            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand,
+            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand
+                + handset.penUnits,
             mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams,

@@ -47,6 +47,14 @@ package struct PersonCourse: Sendable {
         package var nightsApart = (all: 0, low: 0)
     }
 
+    /// A pod that was changed because glucose stayed high, and how it had been by the sensor.
+    package struct SiteChange: Sendable {
+        /// Above 300 mg/dL when it came off, above 250 for two hours before, and above 300 for 90 min of them.
+        package var isProlonged: Bool
+        /// Without a break up to then.
+        package var hoursAbove250: Double
+    }
+
     package let group: AgeGroup?
     package let days: Double
     /// By a plasma glucose below what a body model can mean.
@@ -63,6 +71,7 @@ package struct PersonCourse: Sendable {
     package let sensorCourse: SensorCourse
     package let suspension: SuspensionCourse
     package let exercise: Exercise
+    package let siteChanges: [SiteChange]
 
     /// Nights with four hours of readings at least.
     package struct Nights: Sendable {
@@ -111,6 +120,7 @@ package struct PersonCourse: Sendable {
         suspension = SuspensionCourse(
             readings: recorder.readings, steps: recorder.steps, calendar: calendar)
         exercise = grid.exercise(recorder.person)
+        siteChanges = grid.siteChanges(recorder.person)
     }
 }
 
@@ -205,6 +215,26 @@ private struct CourseGrid {
             }
         }
         return found
+    }
+
+    /// Of those who are changed for a high, by when the pod comes off.
+    func siteChanges(_ person: [PersonRow]) -> [PersonCourse.SiteChange] {
+        guard let first = instants.first else { return [] }
+        return person.filter { $0.kind == .siteChange || $0.kind == .siteChangeInVain }.compactMap { row in
+            let off = row.instant.adding(Int64(row.amount * Double(Nanoseconds.minute)))
+            let end = Int((off.nanoseconds - first) / Self.step)
+            guard sensor.indices.contains(end) else { return nil }
+            let hours = sensor[max(0, end - 23)...end].compactMap(\.self)
+            let last = sensor[max(0, end - 3)...end].compactMap(\.self).last ?? 0
+            var (place, missing) = (end, 0)
+            while place > 0, missing <= 6, sensor[place - 1].map({ $0 > 250 }) ?? true {
+                missing = sensor[place - 1] == nil ? missing + 1 : 0
+                place -= 1
+            }
+            return .init(
+                isProlonged: last > 300 && hours.allSatisfy { $0 > 250 } && hours.count { $0 > 300 } >= 18,
+                hoursAbove250: Double(end - place) / 12)
+        }
     }
 
     /// Of a night that counts: four hours.

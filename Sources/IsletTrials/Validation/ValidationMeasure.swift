@@ -159,6 +159,14 @@ extension ValidationMeasure {
         }
     }
 
+    // MARK: Sites
+
+    private static func hoursBefore(_ people: [PersonCourse]) -> [Double] {
+        people.flatMap { $0.siteChanges.filter(\.isProlonged).map(\.hoursAbove250) }
+    }
+    static let hoursBeforeSiteChange = Self("above 250 mg/dL before it, mean", "h") { mean(hoursBefore($0)) }
+    static let hoursBeforeSiteChangeSpread = Self("its deviation", "h") { deviation(hoursBefore($0)) }
+
     // MARK: Drift
 
     static func foretold(_ name: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double) -> Self

@@ -79,7 +79,7 @@ package struct ValidationTarget: Sendable {
     package let source: String
 
     package enum Section: String, Sendable, CaseIterable {
-        case levels, lows, treatment, exercise, drift, sensor, alarms, suspension, safety
+        case levels, lows, treatment, exercise, drift, sensor, alarms, suspension, sites, safety
     }
 
     init(
@@ -148,7 +148,7 @@ package struct ValidationEffect: Sendable {
 extension ValidationTarget {
     /// All rows, by section.
     package static let all =
-        levels + lows + nights + treatment + exercise + drift + sensor + alarms + suspension + safety
+        levels + lows + nights + treatment + exercise + drift + sensor + alarms + suspension + sites + safety
 
     static let adultsOpen = ValidationPeople(group: .adult, loop: .open, ears: .alone)
     static let adultsClosed = ValidationPeople(group: .adult, loop: .closed, ears: .alone)
