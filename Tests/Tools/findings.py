@@ -2,11 +2,11 @@
 """Runs the studies of docs/findings and writes their pages, docs/validation.md and README's table, from what comes out: no number of a result is typed by hand.
 
 Usage: findings.py --islet BINARY [--check] [--results FOLDER]
-  without --check   writes docs/findings/*.md, their figures, and the table in README.md (`make findings`)
+  without --check   writes docs/findings/*.md, docs/algorithms/*.md, their figures, and the table in README.md (`make findings`)
   --check           writes nothing: compares the pages and README's table with the runs, counting the numbers that come from them; last line `N passed, N failed`
   --results FOLDER  keeps the results there, and takes from it those that an earlier call has left
 
-A page is made from docs/findings/templates/PAGE.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
+A page is made from docs/findings/templates/PAGE.md, or docs/algorithms/templates/NAME.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
 (rises, falls, isn't shown to change) come from the helpers too, so that a page can't say what its numbers don't.
 """
 
@@ -42,10 +42,21 @@ RUNS = {
     "literal-sketch": ["Cohorts/literal-sketch.yaml"],
     "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
-    "by-basal-bolus": ["Cohorts/alarms-by-algorithm.yaml"],
-    "by-pid": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("pid-insulin-feedback", 5)],
-    "by-oref1": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("oref1-style", 5)],
+    "forecasts": ["Cohorts/forecasts.yaml"],
 }
+
+# The algorithms beside which policies are ranked, by the names of their runs. Adults live five policies, children two.
+ALGORITHMS = {
+    "by-basal-bolus": "basal-bolus",
+    "by-low-suspend": "low-glucose-suspend",
+    "by-predictive": "predictive-suspend",
+    "by-pid": "pid-insulin-feedback",
+    "by-oref1": "oref1-style",
+    "by-hovorka": "hovorka-mpc",
+}
+for run, algorithm in ALGORITHMS.items():
+    RUNS[run] = ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all(algorithm, 5)]
+    RUNS[run + "-young"] = ["Cohorts/alarms-by-algorithm-young.yaml", *algorithm_in_all(algorithm, 2)]
 
 # Figures that `islet report RUN --figures` draws, by what they are called here: the run, and its name there.
 FIGURES = {
@@ -162,6 +173,47 @@ class Page:
 
     # What the study of alarms by algorithm compares; the first is the reference.
     POLICIES = ["dexcom-g7", "loop", "trio", "xdrip", "nightscout"]
+
+    # The runs of that study, and of the same with children.
+    BY = list(ALGORITHMS)
+    YOUNG = [run + "-young" for run in ALGORITHMS]
+    # What its tables show of an arm, and of a difference.
+    LEVELS = [("notifications a day", "alerts_notifications_per_day", 2), ("below 70, %", "tbr_70_percent", 2), ("below 54, %", "tbr_54_percent", 2), ("time in range, %", "tir_70_180_percent", 1)]
+
+    def algorithm(self, run):
+        return ALGORITHMS[run.removesuffix("-young")]
+
+    def orders(self, runs, arms):
+        """One row an algorithm: the arms by rings and by time below 54."""
+        lines = ["| algorithm | notifications a day, from fewest to most | time below 54, from least to most |", "|---|---|---|"]
+        for run in runs:
+            rings, lows = (self.order(run, arms, key) for key in ("alerts_notifications_per_day", "tbr_54_percent"))
+            lines.append(f"| `{self.algorithm(run)}` | {rings} | {lows} |")
+        return "\n".join(lines)
+
+    def same_order(self, runs, arms, key):
+        return len({self.order(run, arms, key) for run in runs}) == 1
+
+    def each(self, runs, arm, key, places=2):
+        """An outcome of one arm under each algorithm, in a sentence's part."""
+        return ", ".join(f"{self.mean(run, arm, key, places)} with `{self.algorithm(run)}`" for run in runs)
+
+    def by_algorithm(self, runs, arms):
+        """Levels of each arm and its differences to the first, under a heading an algorithm."""
+        parts = []
+        for run in runs:
+            parts += [f"### `{self.algorithm(run)}`", self.arms_table(run, arms, self.LEVELS), f"Less `{arms[0]}`, person by person:"]
+            parts += [self.differences_table(run, arms[1:], self.LEVELS[:3]), self.early(run)]
+        return "\n\n".join(parts)
+
+    def study_of(self, run):
+        """What one algorithm's page shows of the study: adults and children under two policies."""
+        lines = ["| | " + " | ".join(c[0] for c in self.LEVELS) + " |", "|---|" + "---|" * len(self.LEVELS)]
+        for who, name in (("adults", run), ("children", run + "-young")):
+            for arm in ("dexcom-g7", "trio"):
+                cells = " | ".join(self.mean(name, arm, key, places) for _, key, places in self.LEVELS)
+                lines.append(f"| {self.people(name)} {who}, `{arm}` | {cells} |")
+        return "\n".join(lines)
 
     def order(self, run, arms, key):
         """The arms from the least mean to the largest."""
@@ -392,9 +444,10 @@ def made(runs, islet, results):
     figures = drawn(islet, results)
     page = Page(runs, figures)
     files = {}
-    for template in sorted((FINDINGS / "templates").glob("*.md")):
-        text = page.render(template.read_text())
-        files[FINDINGS / template.name] = (text, page.count)
+    for folder in (FINDINGS, ROOT / "docs" / "algorithms"):
+        for template in sorted((folder / "templates").glob("*.md")):
+            text = page.render(template.read_text())
+            files[folder / template.name] = (text, page.count)
     block = readme_block(runs["quickstart"].table)
     files[ROOT / "README.md"] = (with_readme((ROOT / "README.md").read_text(), block), len(NUMBER.findall(block)))
     for name, text in figures.items():
@@ -428,7 +481,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def check(files):
     passed = failed = 0
-    for path in [*FINDINGS.glob("*.md"), *FINDINGS.glob("figures/*")]:
+    for path in [*FINDINGS.glob("*.md"), *FINDINGS.glob("figures/*"), *(ROOT / "docs" / "algorithms").glob("*.md")]:
         if path not in files:
             failed += 1
             print(f"FAILED {path.relative_to(ROOT)}: nothing makes it, so nothing checks it")
