@@ -117,9 +117,9 @@ struct HovorkaOracleTests {
             let p = row.prior
             let absorbed =
                 p.perGram * HovorkaMeans.molarMass / 1000 * HovorkaMeans.VG * row.problem.therapy.weight
-            #expect(abs(p.sT * row.plasma / HovorkaMeans.SIT / row.answer.scale - 1) < 1e-5)
-            #expect(abs(p.E / row.answer.production - 1) < 1e-5)
-            #expect(abs(absorbed / row.answer.absorbed - 1) < 1e-5)
+            #expect(abs(p.sT * row.plasma / HovorkaMeans.SIT / row.answer.scale - 1) < 5e-5)
+            #expect(abs(p.E / row.answer.production - 1) < 5e-5)
+            #expect(abs(absorbed / row.answer.absorbed - 1) < 5e-5)
         }
     }
 
@@ -137,7 +137,7 @@ struct HovorkaOracleTests {
             for part in 0..<HovorkaBelief.parts {
                 let deviation = belief.covariance[part * (HovorkaBelief.parts + 1)].squareRoot()
                 // What theirs differs by, beside how sure either is.
-                #expect(abs(belief.mean[part] - row.answer.mean[part]) < 0.1 * deviation, "\(part)")
+                #expect(abs(belief.mean[part] - row.answer.mean[part]) < 0.2 * deviation, "\(part)")
                 #expect(abs(deviation / row.answer.deviations[part] - 1) < 0.03, "\(part)")
             }
             let distance = abs(belief.mean[0] - row.answer.mean[0]) * HovorkaMeans.milligrams
@@ -163,7 +163,7 @@ struct HovorkaOracleTests {
             #expect(
                 largest(list(problem.trajectory).map { $0 * 18.018 }, row.second.trajectory) < 0.05)
         }
-        #expect(worst < 0.15 && second < 0.2, "\(worst) \(second) mg/dL")
+        #expect(worst < 0.05 && second < 0.05, "\(worst) \(second) mg/dL")
         print("largest distance of a forecast: scipy \(worst), LoopInsighT1 \(second) mg/dL")
     }
 
@@ -184,7 +184,7 @@ struct HovorkaOracleTests {
             #expect(abs(plan.cost / row.answer.cost - 1) < 0.01 || abs(plan.cost - row.answer.cost) < 1)
             let first = abs(plan.rates[0] - row.answer.rates[0]) / problem.highest
             apart = max(apart, first)
-            #expect(first < 0.01, "\(plan.rates[0]) \(row.answer.rates[0]) of \(problem.highest)")
+            #expect(first < 0.001, "\(plan.rates[0]) \(row.answer.rates[0]) of \(problem.highest)")
             let second = problem.cost(seconds, problem.glucose(seconds))
             #expect(plan.cost <= second * (1 + 1e-6) + 1e-6)
             if plan.cost < second * 0.99 { better += 1 }

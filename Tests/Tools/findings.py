@@ -11,12 +11,14 @@ A page is made from docs/findings/templates/PAGE.md, or docs/algorithms/template
 """
 
 import argparse
+import csv
 import difflib
 import json
 import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -43,6 +45,7 @@ RUNS = {
     "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
     "forecasts": ["Cohorts/forecasts.yaml"],
+    "pid-or-pd": ["Cohorts/pid-or-pd.yaml"],
 }
 
 # The algorithms beside which policies are ranked, by the names of their runs. Adults live five policies, children two.
@@ -69,6 +72,9 @@ FIGURES = {
     "the-grow-room-rings": ("grow-room", "difference-alerts-notifications-per-day"),
     "the-literal-sketch-rings": ("literal-sketch", "difference-alerts-notifications-per-day"),
 }
+
+# What pages take from `islet export RUN --what truth`.
+EXPORTED = ["pid-or-pd"]
 
 POINTS = {"%": " points"}
 
@@ -191,6 +197,9 @@ class Page:
             lines.append(f"| `{self.algorithm(run)}` | {rings} | {lows} |")
         return "\n".join(lines)
 
+    def count_of(self, runs):
+        return ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")[len(runs)]
+
     def same_order(self, runs, arms, key):
         return len({self.order(run, arms, key) for run in runs}) == 1
 
@@ -205,6 +214,93 @@ class Page:
             parts += [f"### `{self.algorithm(run)}`", self.arms_table(run, arms, self.LEVELS), f"Less `{arms[0]}`, person by person:"]
             parts += [self.differences_table(run, arms[1:], self.LEVELS[:3]), self.early(run)]
         return "\n\n".join(parts)
+
+    # What the study of forecasts compares: its arms, and its rules.
+    FORECASTING = ["predictive-suspend", "pid-20", "pid-30", "oref1-style", "hovorka-mpc"]
+    RULES = ["reading-70", "reading-80", "line-20m-60", "line-20m-70", "line-20m-80", "forecast-60", "forecast-70", "forecast-80", "forecast-90"]
+    # Of a rule: the share of lows that it rang before, and until 15 min after, their begin; false alarms; how long before, min.
+    FORETOLD = [("before", "alerts_sensitivity_g0", 2), ("within 15 min", "alerts_sensitivity_g15", 2), ("false alarms a day", "alerts_false_per_day", 2), ("lead, min", "alerts_lead_min", 0)]
+
+    def _shadowed(self, run, arm, policy, key):
+        found = next(p for p in self.runs[run].summary["policies"] if p["in_shadow"] and (p["arm"], p["policy"]) == (arm, policy))
+        return found["outcomes"][key]
+
+    def foretold_table(self, run, arm):
+        """One row a rule in shadow, with 95 % intervals over people."""
+        lines = ["| | " + " | ".join(c[0] for c in self.FORETOLD) + " |", "|---|" + "---|" * len(self.FORETOLD)]
+        for policy in self.RULES:
+            cells = []
+            for _, key, places in self.FORETOLD:
+                value = self._shadowed(run, arm, policy, key)
+                low, high = value["ci95"]
+                cells.append(f"{rounded(value['mean'], places)} [{rounded(low, places)}, {rounded(high, places)}]")
+            lines.append(f"| `{policy}` | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def foretold(self, run):
+        return "\n\n".join(f"### `{arm}`\n\n{self.foretold_table(run, arm)}" for arm in self.FORECASTING)
+
+    def matched_table(self, run):
+        """An arm's best forecast among those with no more false alarms than a line below 70, beside that line."""
+        lines = ["| algorithm | line below 70: foretold, false a day | forecast | foretold | false a day |", "|---|---|---|---|---|"]
+        for arm in self.FORECASTING:
+            def of(policy, key):
+                return self._shadowed(run, arm, policy, key)["mean"]
+            before, false = "alerts_sensitivity_g0", "alerts_false_per_day"
+            line = f"{rounded(of('line-20m-70', before))}, {rounded(of('line-20m-70', false))}"
+            able = [p for p in self.RULES if p.startswith("forecast") and of(p, false) <= of("line-20m-70", false)]
+            if not able:
+                lines.append(f"| `{arm}` | {line} | none has as few false alarms | | |")
+                continue
+            best = max(able, key=lambda p: of(p, before))
+            lines.append(f"| `{arm}` | {line} | below {best.split('-')[1]} | {rounded(of(best, before))} | {rounded(of(best, false))} |")
+        return "\n".join(lines)
+
+    def foretells_more(self, run):
+        """The arms whose own forecast foretells more than the line below 70 at no more false alarms, as a sentence's part."""
+        before, false = "alerts_sensitivity_g0", "alerts_false_per_day"
+        found = []
+        for arm in self.FORECASTING:
+            line = [self._shadowed(run, arm, "line-20m-70", key)["mean"] for key in (before, false)]
+            forecasts = [[self._shadowed(run, arm, p, key)["mean"] for key in (before, false)] for p in self.RULES if p.startswith("forecast")]
+            if any(b > line[0] and f <= line[1] for b, f in forecasts):
+                found.append(f"`{arm}`")
+        return ", ".join(found) if found else "none"
+
+    def _excursions(self, run, arm):
+        """Of each person the means over meals, from the second day on: the peak in six hours, and the lowest from there to the next meal, mg/dL."""
+        courses = {}
+        with open(self.runs[run].folder.parent / (run + "-truth.csv")) as rows:
+            for row in csv.DictReader(rows):
+                if row["arm"] == arm:
+                    courses.setdefault(row["subject"], []).append((int(row["time_s"]), float(row["plasma_mgdl"])))
+        people = []
+        for course in courses.values():
+            excursions = []
+            # Seven and fourteen hours from the start of a day, as the study begins at six.
+            for begin, end in [(24 * day + hour, 24 * day + hour + gap) for day in range(1, 4) for hour, gap in ((7, 7), (14, 17))]:
+                peak = max((p for p in course if 3600 * begin <= p[0] < 3600 * (begin + 6)), key=lambda p: p[1])
+                excursions.append((peak[1], min(g for t, g in course if peak[0] <= t < 3600 * end)))
+            people.append([statistics.mean(values) for values in zip(*excursions)])
+        return [list(values) for values in zip(*people)]
+
+    def excursions_row(self, run, arm, reference):
+        """Mean and standard error of peak and nadir, and their mean differences to the reference."""
+        cells = []
+        for values in self._excursions(run, arm):
+            cells.append(f"{rounded(statistics.mean(values), 0)} ({rounded(statistics.stdev(values) / len(values) ** 0.5, 0)})")
+        if arm != reference:
+            for values, others in zip(self._excursions(run, arm), self._excursions(run, reference)):
+                cells.append(f"{statistics.mean(values) - statistics.mean(others):+.0f}")
+        else:
+            cells += ["", ""]
+        return " | ".join(cells)
+
+    def higher_nadir(self, run, arm, reference):
+        return statistics.mean(self._excursions(run, arm)[1]) > statistics.mean(self._excursions(run, reference)[1])
+
+    def lower_peak(self, run, arm, reference):
+        return statistics.mean(self._excursions(run, arm)[0]) < statistics.mean(self._excursions(run, reference)[0])
 
     def study_of(self, run):
         """What one algorithm's page shows of the study: adults and children under two policies."""
@@ -420,6 +516,9 @@ def run_all(islet, results):
             if done.returncode:
                 sys.exit(f"findings: {name} left with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
             table.write_text(done.stdout)
+        truth = results / (name + "-truth.csv")
+        if name in EXPORTED and not truth.exists():
+            subprocess.run([islet, "export", str(folder), "--what", "truth", "--out", str(truth)], cwd=ROOT, check=True, capture_output=True)
         runs[name] = Run(folder, table.read_text())
     return runs
 

@@ -130,12 +130,19 @@ struct HovorkaGlucoseParameters: Hashable, Sendable, Codable {
 
 /// What acts on glucose at one moment.
 struct HovorkaForcing: Sendable {
+    /// What transport and disposal are held to, 1/min: some ten and a hundred times what a programme does, and as much as steps of five minutes bear.
+    static let largest = (x1: 0.25, x2: 0.15)
+
     var x1 = 0.0, x2 = 0.0, x3 = 0.0, appearance = 0.0
+    /// 1, or 0 where it is held.
+    var moves1 = 1.0, moves2 = 1.0
 
     @inline(always)
     init(_ insulin: HovorkaInsulin, _ gut: HovorkaGut, _ p: HovorkaGlucoseParameters) {
         x1 = p.sT * insulin.w1
         x2 = p.sD * insulin.w2
+        if x1 > Self.largest.x1 { (x1, moves1) = (Self.largest.x1, 0) }
+        if x2 > Self.largest.x2 { (x2, moves2) = (Self.largest.x2, 0) }
         x3 = p.sE * insulin.w3
         appearance = p.perGram * gut.D2 / HovorkaMeans.tG
     }

@@ -18,7 +18,7 @@ struct HovorkaBelief: Hashable, Sendable, Codable {
 
     struct Settings: Hashable, Sendable {
         /// mg/dL.
-        var sensorNoise = 8.0
+        var sensorNoise = 4.0
         /// mg/dL in five minutes.
         var glucoseNoise = 4.0
         /// Of the published deviations between people.
@@ -81,10 +81,10 @@ struct HovorkaBelief: Hashable, Sendable, Codable {
         top[0] = cell.follow(HovorkaGlucose(G: 1)) { _, _ in (0, 0) }
         top[1] = cell.follow(HovorkaGlucose(q: 1)) { _, _ in (0, 0) }
         top[2] = cell.follow(HovorkaGlucose()) { _, s in
-            let moved = s.G * s.forcing.x1
+            let moved = s.G * s.forcing.x1 * s.forcing.moves1
             return (-moved, moved)
         }
-        top[3] = cell.follow(HovorkaGlucose()) { _, s in (0, -s.q * s.forcing.x2) }
+        top[3] = cell.follow(HovorkaGlucose()) { _, s in (0, -s.q * s.forcing.x2 * s.forcing.moves2) }
         top[4] = cell.follow(HovorkaGlucose()) { _, s in (s.produces ? -p.E * s.forcing.x3 : 0, 0) }
         top[5] = cell.follow(HovorkaGlucose()) { _, s in (prior.E * max(0, 1 - s.forcing.x3), 0) }
         top[6] = cell.follow(HovorkaGlucose()) { _, s in (-prior.F * s.uptake, 0) }

@@ -115,9 +115,11 @@ struct HovorkaProblem {
                         let since = half - mover * 2 * HovorkaPlan.cellsPerSlot
                         changes[mover] = cell.follow(changes[mover]) { index, stage in
                             let insulin = response[since + (index + 1) / 2]
-                            let moved = stage.G * p.sT * insulin.w1
+                            let moved = stage.G * p.sT * insulin.w1 * stage.forcing.moves1
                             let lowered = stage.produces ? p.E * p.sE * insulin.w3 : 0
-                            return (-moved - lowered, moved - stage.q * p.sD * insulin.w2)
+                            return (
+                                -moved - lowered, moved - stage.q * p.sD * insulin.w2 * stage.forcing.moves2
+                            )
                         }
                     }
                     half += 2
