@@ -47,6 +47,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
     /// The algorithms that a study can name.
     public static let all: [AlgorithmKind] = [
         .basalBolus, .lowGlucoseSuspend, .predictiveSuspend, .pidInsulinFeedback, .oref1Style,
+        .hovorkaMPC,
     ]
 }
 
