@@ -26,21 +26,23 @@ private struct AlwaysHigh: DosingAlgorithm {
 
 @Suite("Temporary basal rates under faults")
 struct TemporaryBasalSwarmTests {
-    @Test("break no invariant of the swarm")
-    func holds() throws {
+    static let algorithms: [TunedAlgorithm] = [.oref1Style, .loopStyle]
+
+    @Test("break no invariant of the swarm", arguments: algorithms)
+    func holds(_ algorithm: TunedAlgorithm) throws {
         let quiet = ProgressLine(sessions: 40, style: .silent)
-        let verdicts = try Swarm(seeds: 1...40, jobs: 2, algorithm: .oref1Style).run(progress: quiet)
+        let verdicts = try Swarm(seeds: 1...40, jobs: 2, algorithm: algorithm).run(progress: quiet)
         for verdict in verdicts {
             #expect(verdict.violations.isEmpty, "seed \(verdict.seed): \(verdict.violations.prefix(2))")
         }
         #expect(verdicts.reduce(0) { $0 + $1.faults } > 300)
     }
 
-    @Test("leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults")
-    func ledger() throws {
+    @Test("leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults", arguments: algorithms)
+    func ledger(_ algorithm: TunedAlgorithm) throws {
         var compared = 0
         for seed in 1...60 as ClosedRange<UInt64> {
-            let trial = try Swarm(seeds: seed...seed, jobs: 1, algorithm: .oref1Style).trial(seed)
+            let trial = try Swarm(seeds: seed...seed, jobs: 1, algorithm: algorithm).trial(seed)
             let evidence = try trial.watch().0
             for miss in LedgerCheck.misses(in: evidence, compared: &compared) {
                 Issue.record("seed \(seed): \(miss)")
