@@ -50,7 +50,7 @@ struct LoopStyleForecast {
         if hasCarbs {
             let absorbed = LoopStyleAbsorption(
                 carbs, past, now: now, longest: absorption * Self.stretch, perGram: sensitivity / carbRatio)
-            absorbed.absorbed(past, now: now, from: isIntegral ? -36 : -12, into: &effects)
+            absorbed.absorbed(past, now: now, from: isIntegral ? -36 : -15, into: &effects)
             for tick in first..<Insulin.ticks {
                 changes[tick + Insulin.before] +=
                     effects[tick + Insulin.past] - effects[tick - 1 + Insulin.past]
@@ -124,8 +124,8 @@ struct LoopStyleRetrospection {
         now: Double,
         isIntegral: Bool
     ) {
-        // Only so many are ever asked for: a half hour before the oldest that counts.
-        let reach = (isIntegral ? 180.0 : 0) + Self.recency + Self.grouping * Self.slack + 1
+        // Only so many are ever asked for: a half hour before the oldest that counts, by a reading that may be old itself.
+        let reach = (isIntegral ? Self.longest : Self.recency) + Self.recency + Self.grouping * Self.slack + 1
         let changes = past.changes(now: now)
         guard changes > 0 else { return }
         guard hasCarbs else {

@@ -97,7 +97,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     /// row, or one jumps.
     @inline(__always) func slope(now: Double) -> Double? {
         let within = readings(now: now, minutes: 15)
-        guard within > 3, isGradual(within) else { return nil }
+        guard within > 2, isGradual(within) else { return nil }
         let minutes = minutes.values.span
         let readings = readings.values.span
         let first = minutes[within - 1]
