@@ -211,14 +211,14 @@ struct LoopStyleAbsorption {
     /// mg/dL per g.
     let perGram: Double
 
+    /// - Parameters:
+    ///   - ends, rates: of `LoopStyleGlucose`, and how many changes they hold.
+    ///   - longest: what an entry may take, min.
     @inline(__always) init(
-        _ carbs: borrowing LoopStyleCarbs, _ glucose: borrowing LoopStyleGlucose, now: Double,
-        longest: Double, perGram: Double
+        _ carbs: borrowing LoopStyleCarbs, _ ends: Span<Double>, _ rates: Span<Double>, changes: Int,
+        now: Double, longest: Double, perGram: Double
     ) {
         self.perGram = perGram
-        let changes = glucose.changes(now: now)
-        let ends = glucose.ends.values.span
-        let rates = glucose.rates.values.span
         let lastChange = changes > 0 ? ends[0] : nil
         for place in carbs.first(now: now)..<carbs.count {
             let (grams, minute) = carbs.entry(place)
@@ -279,10 +279,9 @@ struct LoopStyleAbsorption {
     /// What of all entries has been absorbed by each tick, mg/dL that glucose rises by, but for a constant.
     /// - Parameter from: the first tick that is asked for.
     func absorbed(
-        _ glucose: borrowing LoopStyleGlucose, now: Double, from: Int, into effects: inout LoopStyleEffects
+        _ ends: Span<Double>, changes all: Int, now: Double, from: Int, into effects: inout LoopStyleEffects
     ) {
-        let changes = min(Self.kept, glucose.changes(now: now))
-        let ends = glucose.ends.values.span
+        let changes = min(Self.kept, all)
         let shares = shares.span
         let begin = now + 5 * Double(from)
         for entry in 0..<count {

@@ -46,18 +46,23 @@ struct LoopStyleForecast {
         for place in (first + Insulin.before)..<Insulin.places { changes[place] *= -sensitivity }
 
         var effects = LoopStyleEffects(repeating: 0)
+        let ends = past.ends.values.span
+        let rates = past.rates.values.span
+        let known = past.changes(now: now)
         let hasCarbs = carbs.first(now: now) < carbs.count
         if hasCarbs {
             let absorbed = LoopStyleAbsorption(
-                carbs, past, now: now, longest: absorption * Self.stretch, perGram: sensitivity / carbRatio)
-            absorbed.absorbed(past, now: now, from: isIntegral ? -36 : -15, into: &effects)
+                carbs, ends, rates, changes: known, now: now, longest: absorption * Self.stretch,
+                perGram: sensitivity / carbRatio)
+            absorbed.absorbed(
+                ends, changes: known, now: now, from: isIntegral ? -36 : -15, into: &effects)
             for tick in first..<Insulin.ticks {
                 changes[tick + Insulin.before] +=
                     effects[tick + Insulin.past] - effects[tick - 1 + Insulin.past]
             }
         }
         var retrospection = LoopStyleRetrospection(
-            past, effects, hasCarbs: hasCarbs, now: now, isIntegral: isIntegral)
+            ends, rates, changes: known, effects, hasCarbs: hasCarbs, now: now, isIntegral: isIntegral)
         unexplained = retrospection.correct(minute, isIntegral: isIntegral)
         if unexplained != nil, past.isSmooth(now: now) {
             retrospection.add(minute, first, now, into: &changes)
@@ -99,11 +104,12 @@ struct LoopStyleForecast {
 
 /// What insulin and carbohydrate did not explain, by five minutes of each change.
 struct LoopStyleRetrospection {
-    private static let most = 120
+    /// No more fit in three hours and three quarters, four minutes apart.
+    private static let most = 64
     /// Min; the newest first.
-    private var ends = InlineArray<120, Double>(repeating: 0)
+    private var ends = InlineArray<64, Double>(repeating: 0)
     /// mg/dL.
-    private var values = InlineArray<120, Double>(repeating: 0)
+    private var values = InlineArray<64, Double>(repeating: 0)
     private var count = 0
     private typealias Glucose = LoopStyleGlucose
     private typealias Insulin = LoopStyleInsulin
@@ -118,19 +124,17 @@ struct LoopStyleRetrospection {
     static let slack = 1.01
     static let recency = 15.0
 
-    /// - Parameter effects: of carbohydrate.
+    /// - Parameters:
+    ///   - pastEnds, rates: of `LoopStyleGlucose`.
+    ///   - effects: of carbohydrate.
     init(
-        _ past: borrowing LoopStyleGlucose, _ effects: borrowing LoopStyleEffects, hasCarbs: Bool,
-        now: Double,
-        isIntegral: Bool
+        _ pastEnds: Span<Double>, _ rates: Span<Double>, changes: Int, _ effects: borrowing LoopStyleEffects,
+        hasCarbs: Bool, now: Double, isIntegral: Bool
     ) {
         // Only so many are ever asked for: a half hour before the oldest that counts, by a reading that may be old itself.
         let reach = (isIntegral ? Self.longest : Self.recency) + Self.recency + Self.grouping * Self.slack + 1
-        let changes = past.changes(now: now)
         guard changes > 0 else { return }
         guard hasCarbs else {
-            let pastEnds = past.ends.values.span
-            let rates = past.rates.values.span
             while count < min(changes, Self.most), pastEnds[count] >= now - reach {
                 ends[count] = pastEnds[count]
                 values[count] = rates[count] * 5
@@ -138,16 +142,14 @@ struct LoopStyleRetrospection {
             }
             return
         }
-        match(past, effects, changes, now, reach)
+        match(pastEnds, rates, effects, changes, now, reach)
     }
 
     /// Carbohydrate's change of five minutes for each change of glucose: one tick each, the first that is not before its end.
     @inline(__always) private mutating func match(
-        _ past: borrowing LoopStyleGlucose, _ effects: borrowing LoopStyleEffects, _ changes: Int,
-        _ now: Double, _ reach: Double
+        _ pastEnds: Span<Double>, _ rates: Span<Double>, _ effects: borrowing LoopStyleEffects,
+        _ changes: Int, _ now: Double, _ reach: Double
     ) {
-        let pastEnds = past.ends.values.span
-        let rates = past.rates.values.span
         let effects = effects.span
         let begin = max(-36, Glucose.tick(after: pastEnds[changes - 1], now: now))
         var place = changes - 1
@@ -209,7 +211,7 @@ struct LoopStyleRetrospection {
 
     /// Half hours in a row that are off to the same side weigh more the more they are.
     private func integral(_ current: Double, _ minute: Double) -> (correction: Double, length: Double) {
-        var recent = InlineArray<120, Double>(repeating: 0)
+        var recent = InlineArray<64, Double>(repeating: 0)
         var number = 0
         var next = ends[0]
         for place in 0..<count {
