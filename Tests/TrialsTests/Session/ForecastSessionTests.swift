@@ -64,7 +64,7 @@ import Testing
         let own = problem("\(Self.policy) }]")
         #expect(
             own
-                == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (predictive-suspend, pid-insulin-feedback, oref1-style), or `glucoseIn20m`: basal-bolus makes no forecast"
+                == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (predictive-suspend, pid-insulin-feedback, oref1-style, loop-style), or `glucoseIn20m`: basal-bolus makes no forecast"
         )
         #expect(
             problem("none }]\npolicies: [\(Self.policy)]")
