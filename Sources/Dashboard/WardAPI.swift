@@ -19,7 +19,7 @@ struct WardAPI: Sendable {
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let seconds = 0.0...1e9
-    /// Of a page, which shows an hour ago where nothing is said.
+    /// `since` for a page, which shows the last hour where nothing is said.
     static let sinceStart = Route.Parameter(
         name: "t", kind: .number(seconds), meaning: "seconds since the session's start")
     private static let from = Route.Parameter(
@@ -247,11 +247,7 @@ struct WardAPI: Sendable {
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {
                 case .refused(let refusal):
-                    return Self.json(
-                        [
-                            "error": .string(printable(refusal.reason, limit: 2000)),
-                            "code": .string(refusal.code),
-                        ], 409)
+                    return Self.json(SessionJSON.reason(refusal, as: "error"), 409)
                 case .taken:
                     return Self.json(
                         .object(

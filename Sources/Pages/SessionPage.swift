@@ -32,7 +32,7 @@ struct SessionPage {
     var isOff: Bool { view.areControlsDisabled || isPast }
     /// As an attribute of a control.
     var off: HTML { isOff ? " disabled" : "" }
-    /// Of what a session that is fed doesn't do.
+    /// Switches off what a session that is fed doesn't do.
     var offWhereFed: HTML { isOff || view.live.isFed ? " disabled" : "" }
 
     // MARK: Pieces
@@ -266,7 +266,7 @@ struct SessionPage {
         let link: HTML =
             "<p class=\"go-on\"><a href=\"/sessions/\(anew.id)\">It was begun anew: open that session</a></p>\n"
         guard !anew.refused.isEmpty else { return link }
-        let reasons = anew.refused.map(\.reason).joined(separator: "; ")
+        let reasons = telling.words(anew.refused.map(\.reason).joined(separator: "; "))
         return link
             + notice(
                 .urgent, "danger", "Not set in it",

@@ -55,9 +55,9 @@ struct TimelineWords {
     }
 
     /// - Parameter ask: what was asked for, as an imperative; empty where nobody knows it.
-    private func refused(_ event: LiveEvent, _ ask: HTML, _ reason: String) -> HTML {
+    private func refused(_ event: LiveEvent, _ ask: HTML, _ reason: ValueText) -> HTML {
         let word: HTML = event.outcome == .unknown ? "Not sure whether it was done" : "Refused"
-        let sentence = Telling.sentence(Telling.shortened(reason))
+        let sentence = Telling.sentence(telling.words(reason))
         return "<strong>\(word):</strong> \(ask)\(ask.isEmpty ? "" : ". ")\(sentence)"
     }
 
