@@ -105,7 +105,7 @@ struct BesidePage {
             ])
     }
 
-    /// Of what isn't a person: a panel a value, with both lines in it.
+    /// The chart for what isn't a person: a panel a value, with both lines in it.
     private func valueChart(width: Double, end: Double) -> Chart {
         let from = end - Double(context.hours) * 60
         let axis = Axis.time("", from: from, to: end + 15, calendar: left.calendar)

@@ -62,7 +62,7 @@ extension SessionPage {
             "<div class=\"field\"><label for=\"\(id)\">\(label)</label><span class=\"entry\"><input id=\"\(id)\" name=\"\(facts.said ?? facts.name)\" type=\"number\" inputmode=\"decimal\" min=\"\(from)\" max=\"\(to)\" step=\"\(step ?? (isGlucose ? "0.1" : "1"))\" value=\"\(now ?? "")\" aria-describedby=\"\(id)-unit\"\(multiplied)\(required)\(off)> <span class=\"unit\" id=\"\(id)-unit\">\(unit)<span class=\"unseen\">, from \(from) to \(to) \(unit)</span></span></span></div>"
     }
 
-    /// The same of a command's field; nothing for one that its row hasn't.
+    /// A number field for a command's field; nothing for one that its row hasn't.
     private func number(
         _ label: String, _ command: String, _ field: String, id: String, step: String? = nil,
         value: Double? = nil, isOptional: Bool = false, off: HTML
@@ -300,7 +300,7 @@ extension SessionPage {
         )
     }
 
-    /// Of a room: its keeper goes and looks.
+    /// For a room: its keeper goes and looks.
     var visit: Surface {
         Surface(
             .visit, classes: "ground",

@@ -61,7 +61,7 @@ extension SessionPage {
         return "<ul class=\"plain\" data-standing>\(items)</ul>"
     }
 
-    /// Of an episode: another episode of the same code is another.
+    /// Names an episode: another episode of the same code has another key.
     func key(_ alert: AlertStory) -> String {
         "\(alert.code.rawValue)@\(Telling.seconds(alert.raisedAt))\(alert.isPreview ? "p" : "")"
     }

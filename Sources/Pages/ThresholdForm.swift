@@ -97,7 +97,7 @@ struct ThresholdForm {
             "<svg class=\"zones\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">\(text)</svg>"
     }
 
-    /// The same for those who see no colour.
+    /// The zones in words, for those who see no colour.
     private var zoneWords: HTML {
         var words: [HTML] = threshold.recommended.map { recommended in
             "<span class=\"swatch recommended\"></span>Recommended (\(recommended.stage)): \(telling.number(recommended.range.lowerBound, of: metric)) to \(telling.value(recommended.range.upperBound, of: metric)); \(Telling.shortened(recommended.source))."

@@ -149,7 +149,7 @@ public struct StoredOrigin: Hashable, Sendable {
     public var subject: String
     public var armIndex: Int
     public var arm: String
-    /// Of all that happened in it.
+    /// The digest of all that happened in the session.
     public var digest: String
 
     public init(
@@ -162,7 +162,7 @@ public struct StoredOrigin: Hashable, Sendable {
 
 /// What a store says of itself beside the study.
 public struct StoreFacts: Hashable, Sendable {
-    /// Of the program that made it.
+    /// The version of the program that lived the session.
     public var version: String
     /// ISO 8601.
     public var start: String

@@ -158,7 +158,7 @@ package struct SessionWish: Sendable {
 
     /// Lived before a session of somebody's wish begins to go by the clock, h.
     package static let historyHours = 0.0...72.0
-    /// Of a person: apps ask for a day.
+    /// How much of its past a person's session begins with: apps ask for a day.
     private static let usualHistory = 24 * Nanoseconds.hour
 
     /// What somebody calls a session; nil where they said nothing.
@@ -275,7 +275,7 @@ package struct SessionWish: Sendable {
 }
 
 extension SessionWish {
-    /// Of growth, in their order.
+    /// Stages of growth, in their order.
     package static let stages = AlertMetric.stages
     /// Whom a person of its own may be one of.
     package static let groups = AgeGroup.allCases.map(\.rawValue)

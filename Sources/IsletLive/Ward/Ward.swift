@@ -68,7 +68,7 @@ package final class Ward: Sendable {
         var returning: SessionFile?
         /// What it lacked was a file that takes something.
         var waitsForDisk = false
-        /// Of one that another engine lived: which, and what was kept of it.
+        /// For a session that another engine lived: which engine, and what was kept of it; nil for others.
         var kept: (by: KeptBy, session: KeptSession?)?
     }
 
@@ -77,7 +77,7 @@ package final class Ward: Sendable {
         var ownerProblem: String?
         /// Those that nobody has begun to live again, the last one first.
         var waiting: [String] = []
-        /// Of the ward's first sessions, those that are not begun yet.
+        /// Those of the ward's first sessions that are not begun yet.
         var firsts: [String: SessionWish] = [:]
         var isClosing = false
     }

@@ -37,13 +37,13 @@ package struct WardRing: Hashable, Sendable {
 }
 
 package final class WardRings: Sendable {
-    /// Of this server alone: a number of another one means nothing here.
+    /// Names this run of the server: a ring's number of another run means nothing here.
     package let epoch = String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
 
     fileprivate struct State {
         var rings: [WardRing] = []
         var newest = 0
-        /// Of each session, the newest event that was looked at.
+        /// By session, the number of the newest event that was looked at.
         var seen: [String: Int] = [:]
         /// What a person did in the same instant may stand before the ring.
         var deeds: [String: [PersonRow]] = [:]
@@ -52,7 +52,7 @@ package final class WardRings: Sendable {
 
     private let state = Mutex(State())
     private static let limit = 300
-    /// Of a session that is looked at first.
+    /// How many events of a session are looked at when it is looked at first.
     fileprivate static let before = 600
     /// Looks that are nearer to each other are one: a look at a thousand sessions costs more than one at a dozen.
     private static func pause(_ sessions: Int) -> Int64 { Nanoseconds.second / (sessions > 100 ? 4 : 40) }

@@ -12,7 +12,7 @@ struct RowWriter {
     let db: Database
     let outcomeKeys: [String]
     let policyKeys: [String]
-    /// Of every session, ISO 8601.
+    /// When the sessions start, ISO 8601; equal for all of a study.
     let start: String
     var words: ResultWords
 

@@ -27,7 +27,7 @@ public final class StudyStore: ResultStore {
     let outcomeKeys: [String]
     /// The columns of policies' outcomes, likewise.
     let policyKeys: [String]
-    /// Of every session; empty in a store that is only read.
+    /// When the sessions start, ISO 8601; empty in a store that is only read.
     private let start: String
 
     /// Makes a store for a study, or opens the one that is there.

@@ -40,7 +40,7 @@ package struct TrialRunner: Sendable {
         self.jobs = jobs
     }
 
-    /// Of people.
+    /// Runs a study of people.
     package init(
         study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
         words: ResultWords = ResultWords()

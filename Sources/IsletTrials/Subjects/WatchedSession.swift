@@ -164,7 +164,7 @@ package final class WatchedSession: StudySession {
 
 /// What a watched subject shows.
 package struct WatchedLook: Sendable {
-    /// Of its life; empty for a kind without stages.
+    /// The stage of its life; empty for a kind without stages.
     package var stage: String
     /// In the order of the kind; a day and an hour of each, by time. Empty before `keepReadings`.
     package var readings: [(metric: AlertMetric, values: [MetricReading])]

@@ -19,7 +19,7 @@ package struct TraceReplay: Sendable {
 
     /// What stands for a study: one arm, in which nobody doses and nobody hears, and the policies in shadow.
     package let study: Study
-    /// Of each policy that lost some, the rules that a trace can say nothing of.
+    /// By policy, the rules that a trace can say nothing of; policies that lost none are absent.
     package let leftOut: [(policy: String, codes: [AlertName])]
     private let scoring: PolicyScoring
 
@@ -70,7 +70,7 @@ package struct TraceReplay: Sendable {
         (self.study, self.leftOut, self.scoring) = (study, leftOut, scoring)
     }
 
-    /// The same without the rules that wait for something other than readings.
+    /// The policy without the rules that wait for something other than readings.
     static func judgeable(_ policy: AlertPolicy) -> AlertPolicy {
         let known: [AlertMetric] = [.glucose, .glucoseRate, .glucoseIn20m, .readingAge]
         var kept = policy
@@ -268,7 +268,7 @@ package struct TraceReplay: Sendable {
             record: record, tallies: heard.tallies, effects: heard.effects)
     }
 
-    /// Of what was measured and when it was heard of: the same glucose has it under any policies.
+    /// A digest of what was measured and when it arrived: equal for the same glucose under any policies.
     private static func digest(_ fed: [FedReading]) -> String {
         var hash = SHA256()
         var bytes: [UInt8] = []

@@ -183,7 +183,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var name: String { isOwn ? rawValue : row.name }
 
     private var row: Row { isOwn ? Self.own : Self.rows[index] }
-    /// Of all numbers of somebody's own: nothing is known of them but their name.
+    /// The row of all numbers of programs of one's own: nothing is known of them but their name.
     private static let own = Row(
         "own", "own", "", isInStudies: true, isPrediction: true,
         note: "what an algorithm or a listener of one's own answers (docs/algorithms.md)")

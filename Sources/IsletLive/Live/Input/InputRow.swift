@@ -52,7 +52,7 @@ package struct InputRow: Sendable {
         package var title: String
         package var submit: String
         package var note: String
-        /// Of the fields, in their order.
+        /// Labels of the fields, in their order.
         package var labels: [String]
 
         package init(_ title: String, labels: [String] = [], submit: String, note: String = "") {

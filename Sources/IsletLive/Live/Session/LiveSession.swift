@@ -63,7 +63,7 @@ package final class LiveSession: @unchecked Sendable {
     /// Whether anybody waits for a replay.
     var isWanted: () -> Bool = { true }
     let watch: AlgorithmWatch
-    /// Of the alert center's effects since the last report.
+    /// Messages of the alert center's effects since the last report.
     private let messages = EffectMessages()
     /// A late step that could not be written down: the session stops when its advance returns.
     private var unwritten: String?
