@@ -224,7 +224,7 @@ struct WardAPI: Sendable {
                 refusals: [422, 503, 507], answer: .id, work: .livesAgain
             ) { request, _ in
                 let id = try ward.create(
-                    try SessionWish(try JSONBody(request.body)), isWanted: request.isWanted)
+                    try SessionRequest(try JSONBody(request.body)), isWanted: request.isWanted)
                 return WebResponse(
                     201, "application/json",
                     .bytes(Array(JSONValue.object([.init("id", .string(id))]).compactText.utf8)),
@@ -268,7 +268,7 @@ struct WardAPI: Sendable {
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let fields = try JSONBody(request.body).object("a fork", Self.fork)
                 let seconds = try fields.number("t")
-                let name = try SessionWish.name(fields)
+                let name = try SessionRequest.name(fields)
                 let found = try ward.fork(
                     id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
                     change: try LiveFork.Change(

@@ -39,7 +39,7 @@ struct BesidePage {
     let rows: [Ward.ComparisonRow]
     let context: PageContext
 
-    private var telling: Telling { Telling(calendar: left.calendar, now: to, unit: context.unit) }
+    private var telling: PageText { PageText(calendar: left.calendar, now: to, unit: context.unit) }
 
     var surfaces: [Surface] {
         var charts = Surface(.charts, chartText)
@@ -55,7 +55,7 @@ struct BesidePage {
             facts: [
                 ("page", "beside"), ("session", left.id), ("other", right.id),
                 ("unit", context.unit.rawValue),
-                ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(Telling.seconds(to))"),
+                ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(PageText.seconds(to))"),
                 ("readonly", "1"),
             ],
             header: "<div class=\"who\"><h1>\(left.name) beside \(right.name)</h1></div>",

@@ -135,7 +135,7 @@ public protocol ResultStore: AnyObject {
     /// Takes over the sessions of another store of the same study that this one lacks.
     func absorb(storeAt path: String) throws
     /// The numbers that it keeps in place of names.
-    var words: ResultWords { get }
+    var words: StringTable { get }
     /// What it says of itself; nil for a store that says nothing.
     func facts() throws -> StoreFacts?
     /// Brings everything into the one file and closes it.
@@ -187,5 +187,5 @@ extension ResultStore {
 
     public func facts() throws -> StoreFacts? { nil }
     /// None, for a store that keeps names.
-    public var words: ResultWords { ResultWords() }
+    public var words: StringTable { StringTable() }
 }

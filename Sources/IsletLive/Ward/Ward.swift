@@ -78,7 +78,7 @@ package final class Ward: Sendable {
         /// Those that nobody has begun to live again, the last one first.
         var waiting: [String] = []
         /// Those of the ward's first sessions that are not begun yet.
-        var firsts: [String: SessionWish] = [:]
+        var firsts: [String: SessionRequest] = [:]
         var isClosing = false
     }
 
@@ -191,7 +191,7 @@ package final class Ward: Sendable {
     /// Begins a session.
     /// - Returns: its id.
     /// - Throws: `Refusal`; `NobodyWaits` where its beginning is long and nobody waits for it any more; what makes a session impossible.
-    package func create(_ wish: SessionWish, isWanted: @escaping () -> Bool = { true }) throws -> String {
+    package func create(_ wish: SessionRequest, isWanted: @escaping () -> Bool = { true }) throws -> String {
         try create(wish, as: nil, isWanted: isWanted)
     }
 

@@ -14,7 +14,7 @@ struct RowWriter {
     let policyKeys: [String]
     /// When the sessions start, ISO 8601; equal for all of a study.
     let start: String
-    var words: ResultWords
+    var words: StringTable
 
     mutating func write(_ record: SessionRecord) throws {
         try addWords(of: record)

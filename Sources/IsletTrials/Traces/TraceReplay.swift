@@ -99,10 +99,10 @@ package struct TraceReplay: Sendable {
         let stretches = Self.stretches(fed, until: reached)
         var heard = Listened()
         let executor = SessionExecutor()
-        var cast: [any SessionActor] = []
+        var actors: [any SessionActor] = []
         defer { try? executor.end() }
         for stretch in stretches {
-            try listen(executor, fed[stretch.readings], stretch, calendar, &cast, &heard)
+            try listen(executor, fed[stretch.readings], stretch, calendar, &actors, &heard)
         }
         let measured = fed.sorted { $0.measured < $1.measured }
         let truth = TraceTruth(measured, until: reached)
@@ -182,7 +182,7 @@ package struct TraceReplay: Sendable {
 
     private func listen(
         _ executor: SessionExecutor, _ readings: ArraySlice<FedReading>, _ stretch: Stretch,
-        _ calendar: SessionCalendar, _ cast: inout [any SessionActor], _ heard: inout Listened
+        _ calendar: SessionCalendar, _ actors: inout [any SessionActor], _ heard: inout Listened
     ) throws {
         try executor.advance(to: stretch.span.from)
         var environment = AppEnvironment()
@@ -198,7 +198,7 @@ package struct TraceReplay: Sendable {
             executor: executor, policy: PreparedPolicy(.none), recorder: SessionRecorder(level: .summary),
             wallClock: wallClock, environment: environment, shadows: shadows)
         let feed = TraceFeed(executor: executor, center: center, readings: readings)
-        cast += [shadows, center, feed] as [any SessionActor]
+        actors += [shadows, center, feed] as [any SessionActor]
         executor.start("trace") {
             await center.begin()
             await feed.begin()

@@ -20,7 +20,7 @@ extension InputRow {
             words: Words("snooze {alert} for {minutes}", "Snoozed for {minutes}: {alert}"),
             marks: [.aboutActiveAlert]
         ) { door, alert, minutes in
-            try door.tell(.snooze(AlertName(rawValue: alert), for: LiveDoor.nanoseconds(minutes)))
+            try door.tell(.snooze(AlertName(rawValue: alert), for: InputDispatcher.nanoseconds(minutes)))
         },
         InputRow(
             "endSnooze", "A snooze is taken back: what it held back is notified, if it still holds.", .alert,

@@ -55,7 +55,7 @@ package final class LiveSession: @unchecked Sendable {
     let person: Session?
     /// nil for a person.
     let watched: WatchedSession?
-    let door: LiveDoor
+    let door: InputDispatcher
     var journal: JournalFile?
     var answers: [String: Int] = [:]
     /// What was taken under a key and is no input, such as a pace.
@@ -144,7 +144,7 @@ package final class LiveSession: @unchecked Sendable {
             acts = WatchedActs(watched, kind)
             (session, person, self.watched) = (watched, nil, watched)
         }
-        door = LiveDoor(
+        door = InputDispatcher(
             session, acts, policy: arm.alerts, metrics: study.subject.kind.metrics,
             subject: person == nil ? opening.subject.name : "")
         session.executor.inspect { [session, messages] in

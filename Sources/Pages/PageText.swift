@@ -9,7 +9,7 @@ import IsletDevices
 import IsletLive
 import IsletKernel
 
-struct Telling {
+struct PageText {
     var calendar: SessionCalendar
     var now: Instant
     var unit: GlucoseUnit

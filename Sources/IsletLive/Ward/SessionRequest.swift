@@ -1,4 +1,4 @@
-// What somebody wants begun: a session of a study file, of a study's text, or of a results folder; or a grow room, with no study at all.
+// What a session that is to begin is made of: a session of a study file, of a study's text, or of a results folder; or a grow room, with no study at all.
 //
 // Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
 
@@ -11,7 +11,7 @@ import IsletModels
 import IsletKernel
 import IsletTrials
 
-package struct SessionWish: Sendable {
+package struct SessionRequest: Sendable {
     package enum Source: Sendable {
         /// A file of the ward's study folders, by its name.
         case file(String)
@@ -274,7 +274,7 @@ package struct SessionWish: Sendable {
     }
 }
 
-extension SessionWish {
+extension SessionRequest {
     /// Stages of growth, in their order.
     package static let stages = AlertMetric.stages
     /// Whom a person of its own may be one of.

@@ -23,20 +23,20 @@ protocol LiveActs: AnyObject {
     var requestedBolus: RequestedBolus? { get }
     /// Whose ranges are recommended to it, as its subject is now.
     var recommendedTo: (kind: String, stage: String) { get }
-    /// What was recorded and will not be in the recorder any more.
+    /// Keeps what was recorded and will not be in the recorder any more.
     func note(_ rows: SessionRecorder)
 }
 
 /// Called on the session's thread only.
-final class LiveDoor: @unchecked Sendable {
-    /// The session outlives its door.
+final class InputDispatcher: @unchecked Sendable {
+    /// The session outlives its dispatcher.
     private unowned let session: any StudySession
     private let acts: any LiveActs
-    /// Whose the alerts of metrics are; empty for the person who hears them.
+    /// Whom alerts of metrics are about; empty for the person who hears them.
     private let subject: String
     /// What became of each input that this engine was given, in their order.
     private(set) var outcomes: [LiveOutcome] = []
-    /// How many another engine was told before.
+    /// How many inputs another engine was given before.
     private(set) var inputsBefore = 0
     private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
     private let metrics: [AlertMetric]
