@@ -79,7 +79,8 @@ extension AnswerSchema {
     ])
 
     static let begunAnew = AnswerSchema.object([
-        ("id", .text), ("refused", .list(.object([("code", .text), ("reason", .text)]))),
+        ("id", .text),
+        ("refused", .list(.object([("code", .text), ("reason", .text), ("reason_parts", .named("Parts"))]))),
     ])
 
     static let preview = AnswerSchema.object([
@@ -141,8 +142,10 @@ extension AnswerSchema {
         (
             "Error",
             .object(
-                [("error", .text), ("code", .oneOf(RefusalCode.allCases.map(\.rawValue)))],
-                optional: ["code"])
+                [
+                    ("error", .text), ("error_parts", .named("Parts")),
+                    ("code", .oneOf(RefusalCode.allCases.map(\.rawValue))),
+                ], optional: ["code", "error_parts"])
         ),
         ("Instant", .object(time)), ("Parts", parts), ("Health", health), ("Alert", alert),
         ("Settings", settings), ("Card", card), ("Session", session), ("Event", event),
@@ -289,6 +292,7 @@ extension AnswerSchema {
         [
             ("kind", .text), ("outcome", .oneOf(LiveEvent.Outcome.allCases.map(\.rawValue))),
             ("code", .orNull(.text)), ("reason", .orNull(.text)),
+            ("reason_parts", .orNull(.named("Parts"))),
             (
                 "input",
                 .orNull(

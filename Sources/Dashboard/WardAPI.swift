@@ -19,7 +19,7 @@ struct WardAPI: Sendable {
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let seconds = 0.0...1e9
-    /// Of a page, which shows an hour ago where nothing is said.
+    /// `since` for a page, which shows the last hour where nothing is said.
     static let sinceStart = Route.Parameter(
         name: "t", kind: .number(seconds), meaning: "seconds since the session's start")
     private static let from = Route.Parameter(
@@ -224,7 +224,7 @@ struct WardAPI: Sendable {
                 refusals: [422, 503, 507], answer: .id, work: .livesAgain
             ) { request, _ in
                 let id = try ward.create(
-                    try SessionWish(try JSONBody(request.body)), isWanted: request.isWanted)
+                    try SessionRequest(try JSONBody(request.body)), isWanted: request.isWanted)
                 return WebResponse(
                     201, "application/json",
                     .bytes(Array(JSONValue.object([.init("id", .string(id))]).compactText.utf8)),
@@ -247,11 +247,7 @@ struct WardAPI: Sendable {
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {
                 case .refused(let refusal):
-                    return Self.json(
-                        [
-                            "error": .string(printable(refusal.reason, limit: 2000)),
-                            "code": .string(refusal.code),
-                        ], 409)
+                    return Self.json(SessionJSON.reason(refusal, as: "error"), 409)
                 case .taken:
                     return Self.json(
                         .object(
@@ -272,7 +268,7 @@ struct WardAPI: Sendable {
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let fields = try JSONBody(request.body).object("a fork", Self.fork)
                 let seconds = try fields.number("t")
-                let name = try SessionWish.name(fields)
+                let name = try SessionRequest.name(fields)
                 let found = try ward.fork(
                     id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
                     change: try LiveFork.Change(

@@ -45,7 +45,7 @@ public struct PersonHigh: Hashable, Sendable {
 public struct PersonDropped: Hashable, Sendable {
     public var at: Instant
     public var insulin: InsulinAmount
-    /// Of a meal that no step has heard of.
+    /// Carbohydrate of a meal that no step has used.
     public var carbohydrate: Carbohydrate
 
     public init(at: Instant, insulin: InsulinAmount, carbohydrate: Carbohydrate) {

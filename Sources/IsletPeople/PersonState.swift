@@ -4,7 +4,7 @@ import IsletAlerts
 import IsletDevices
 import IsletKernel
 
-/// Of one person alone: a class, so that no look at it copies it.
+/// The state of one person: a class, so that no look at it copies it.
 final class PersonState {
     /// Why the phone is looked at.
     enum Cause: UInt64 {
@@ -49,7 +49,7 @@ final class PersonState {
     private var lastRings = [Instant?](repeating: nil, count: AlertTopic.allCases.count)
     /// By topic: the evening of the last night in which it rang.
     private var ringNights = [Int64?](repeating: nil, count: AlertTopic.allCases.count)
-    /// Of a child.
+    /// The parent of a child; nil for others.
     private var parent: (draws: PersonDraws, sleep: PersonSleep)?
     /// Rings that called for nothing, oldest first.
     private var nuisances: [Instant] = []
@@ -66,7 +66,7 @@ final class PersonState {
     // Doing
     var lastRescue: Instant?
     var lastMeal: Instant?
-    /// Of the last two hours.
+    /// Rescues of the last two hours.
     private var rescues: [(at: Instant, grams: Double)] = []
     var lastBolus: Instant?
     /// By hand, against a high.

@@ -15,11 +15,11 @@ struct WardRow {
     let context: PageContext
     /// Sent to a page that counts ages itself.
     let isPart: Bool
-    private let telling: Telling
+    private let telling: PageText
 
     init(_ card: WardCard, _ context: PageContext, isPart: Bool) {
         (self.card, self.context, self.isPart) = (card, context, isPart)
-        telling = Telling(calendar: card.calendar, now: card.now, unit: context.unit)
+        telling = PageText(calendar: card.calendar, now: card.now, unit: context.unit)
     }
 
     var html: HTML {
@@ -84,7 +84,7 @@ struct WardRow {
         let (look, word) = Self.range(mgdl)
         let trend = card.isStale ? nil : telling.trend(card.trend)
         var text: HTML =
-            "<span class=\"chip \(card.isStale ? "stale" : look)\" data-stale-after=\"310\" data-of=\"\("\(Telling.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong></span>"
+            "<span class=\"chip \(card.isStale ? "stale" : look)\" data-stale-after=\"310\" data-of=\"\("\(PageText.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong></span>"
         // Where it turns old before anything is sent again, the page says so.
         text +=
             " <span class=\"word \(look)\" data-fresh\(card.isStale ? " hidden" as HTML : "")>\(word)</span><span class=\"word old\" data-when-stale\(card.isStale ? "" : " hidden" as HTML)>Old</span>"
@@ -133,8 +133,8 @@ struct WardRow {
 
     /// How long it has lasted, counted on by the page.
     private func lasting(_ since: Instant) -> HTML {
-        let text = isPart ? "" : Telling.span(card.now.nanoseconds - since.nanoseconds)
-        return "<span data-for=\"\("\(Telling.seconds(since))")\">\(text)</span>"
+        let text = isPart ? "" : PageText.span(card.now.nanoseconds - since.nanoseconds)
+        return "<span data-for=\"\("\(PageText.seconds(since))")\">\(text)</span>"
     }
 
     // MARK: Why
@@ -146,7 +146,7 @@ struct WardRow {
             let at: HTML = card.acknowledgedAt.map { " \(telling.time($0))" } ?? ""
             let seen: HTML = still.isAcknowledged ? ": acknowledged\(at), still so" : ""
             parts.append(
-                "\(SessionPage.icon(still.severity).html)\(Telling.sentence(telling.words(still.text)).dropPoint)\(seen)"
+                "\(SessionPage.icon(still.severity).html)\(PageText.sentence(telling.words(still.text)).dropPoint)\(seen)"
             )
         }
         if let top = card.top {

@@ -15,9 +15,9 @@ struct ShardParts {
     let study: Study
     /// The resolved study, as every folder has it.
     let text: String
-    /// Of what they come to together.
+    /// The identity of the run that they make together.
     private(set) var identity: RunIdentity
-    /// Of everybody; nil where a folder is of before there were such.
+    /// Sums over everybody; nil where a folder has none yet.
     private(set) var sums: CohortSums?
 
     /// - Throws: `InputError` for what doesn't belong together; `OutputError` (75) after an interruption.

@@ -273,9 +273,9 @@ import Testing
         let text = page(.home)
         #expect(text.contains("<time datetime=\"2026-03-04T"))
         #expect(text.contains("-05:00\" data-t=\""))
-        #expect(Telling.span(59 * Nanoseconds.second) == "59 s")
-        #expect(Telling.span(125 * Nanoseconds.minute) == "2 h 5 min")
-        #expect(Telling.span(50 * Nanoseconds.hour) == "2 days 2 h")
+        #expect(PageText.span(59 * Nanoseconds.second) == "59 s")
+        #expect(PageText.span(125 * Nanoseconds.minute) == "2 h 5 min")
+        #expect(PageText.span(50 * Nanoseconds.hour) == "2 days 2 h")
     }
 
     // MARK: Ward and assets

@@ -109,7 +109,7 @@ public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertib
 
     public var kind: Kind
     public var value: Double
-    /// What is taken. Of a meal and a bolus, nothing is too little.
+    /// Accepted range. Zero is refused for meals and boluses.
     public var range: ClosedRange<Double>
 
     public init(kind: Kind, value: Double, range: ClosedRange<Double>) {

@@ -3,7 +3,7 @@
 import IsletKernel
 
 package enum RecordedTables {
-    /// Of `ResultTable.origin`.
+    /// The values of the columns of `ResultTable.origin`.
     private static let origin: [RecordedColumn<SessionRow>.Value] = [
         .whole { $0.pointee.record.session }, .whole { $0.pointee.record.subjectIndex },
         .text { $0.pointee.record.subject }, .whole { $0.pointee.record.armIndex },

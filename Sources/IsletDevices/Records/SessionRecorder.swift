@@ -88,7 +88,7 @@ public struct PersonRow: Hashable, Sendable, Codable {
     }
     public var instant: Instant
     public var kind: Kind
-    /// In the kind's unit; of a ring, the how many-th it is about the same in its five minutes; 0 for a look without a reading.
+    /// In the kind's unit. For a notification, its number among those about the same within five minutes; 0 for a look without a reading.
     public var amount: Double
     /// The alert that rang or was acknowledged; empty for other rows. The store finds it in `alert_effects`, at the same instant.
     public var code = AlertName.none
@@ -192,7 +192,7 @@ public struct TruthRow: Hashable, Sendable {
     public var plasmaMgdl: Double
     /// Measured in the five minutes up to this instant, mg/dL; nil where the sensor had nothing to show.
     public var sensorMgdl: Double?
-    /// A loss of signal held the value back: nobody saw it at that time.
+    /// Whether a loss of signal held the value back: nobody saw it at that time.
     public var isBackfilled: Bool
 
     public init(instant: Instant, plasmaMgdl: Double, sensorMgdl: Double?, isBackfilled: Bool) {
@@ -212,7 +212,7 @@ public final class SessionRecorder: @unchecked Sendable {
     public private(set) var steps: [StepRow] = []
     public private(set) var readings: [ReadingRow] = []
     public private(set) var deliveries: [DeliveryRow] = []
-    /// For stories: no table has them, the step log's columns do.
+    /// Rows for stories: no table of results has them, columns of the step log do.
     public private(set) var lapses: [LapseRow] = []
     /// What the sensor said, whatever the level: outcomes of sensor glucose need it. By arrival.
     public private(set) var sensorTrace: [SensorPoint] = []
@@ -222,7 +222,7 @@ public final class SessionRecorder: @unchecked Sendable {
         /// When it was measured.
         public var instant: Instant
         public var mgdl: Double
-        /// It came late: nobody saw it at that time.
+        /// Whether it came late: nobody saw it at that time.
         public var isBackfilled: Bool
     }
     public private(set) var truth: [TruthRow] = []

@@ -41,7 +41,7 @@ struct RangesFigure {
         var name: String
         /// Percent of the time, from the lowest range up.
         var parts: [Double]
-        /// Of the goals.
+        /// What was measured for each of the goals.
         var measured: [Double]
     }
 
@@ -103,7 +103,7 @@ struct RangesFigure {
         "\(ChartNumber.text(value, places: value < 10 ? 1 : 0))\u{a0}%"
     }
 
-    /// Of a day: `48 min`, `14.9 h`.
+    /// A share of the day as time: `48 min`, `14.9 h`.
     private static func time(_ percent: Double) -> String {
         let minutes = percent * 14.4
         return minutes < 99.5

@@ -60,7 +60,7 @@ package struct StudyReport {
             + ForestFigure(input).figures
     }
 
-    /// Of the first screen.
+    /// The figures of the first screen.
     private var front: [ReportFigure] { TradeFigure(input).figures + RangesFigure(input).figures }
     private var sweepFigures: [ReportFigure] { sweep.map { SweepFigure(input, $0).figures } ?? [] }
 

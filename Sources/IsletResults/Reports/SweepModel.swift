@@ -23,7 +23,7 @@ struct SweepModel {
     }
 
     struct Point: Sendable {
-        /// Of each factor, the level.
+        /// By factor, the level.
         var levels: [Int]
         /// The variant's or the arm's name.
         var name: String
@@ -289,11 +289,11 @@ struct SweepModel {
         var factor: Int
         var from: Int
         var to: Int
-        /// Of each outcome; nil where no two points differ in this factor alone.
+        /// By outcome, the difference; nil where no two points differ in this factor alone.
         var differences: [Double?]
     }
 
-    /// Of a factor: from the reference's level, else the lowest, to the level that is farthest from it in the first outcome.
+    /// The effect of a factor: from the reference's level, else the lowest, to the level that is farthest from it in the first outcome.
     func effect(of factor: Int) -> Effect? {
         let from = points.first(where: \.isReference)?.levels[factor] ?? 0
         let effects = factors[factor].levels.indices.filter { $0 != from }.map { to in

@@ -23,7 +23,7 @@ package struct ShardStore: Sendable {
     /// What a store is of.
     package struct Facts: Hashable, Sendable {
         package var study: String
-        /// Of the resolved study, as `study.yaml` has it.
+        /// SHA-256 of the resolved study, as `study.yaml` has it.
         package var sha256: String
         package var seed: UInt64
         package var shards: Int
@@ -48,7 +48,7 @@ package struct ShardStore: Sendable {
     /// How often who is at a shard says so, s; and after how many times of silence they count as lost.
     package static let renewalSeconds = 60
     static let silentRenewals = 5
-    /// Of marks and facts.
+    /// The most bytes of a file of marks or facts.
     static let fileBytes = 1 << 16
 
     func file(_ name: String) -> String { path + "/" + name }

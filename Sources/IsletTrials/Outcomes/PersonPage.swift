@@ -85,7 +85,7 @@ package enum PersonPage {
         value == value.rounded() && abs(value) < 1e9 ? "\(Int(value))" : "\(value)"
     }
 
-    /// Of `Cohorts/low-threshold.yaml`.
+    /// What `Cohorts/low-threshold.yaml` found.
     private static let found = """
         ## Against a published effect
 

@@ -5,7 +5,7 @@ import IsletNumerics
 package import IsletDevices
 
 package enum BuildFacts {
-    /// Of the whole of Islet.
+    /// The version of Islet as a whole.
     package static let version = "0.1.0"
 
     /// Of what computes sessions. It moves whenever any session's digest does, and only then: `Tests/Golden/digests.txt` has
@@ -50,7 +50,7 @@ package enum BuildFacts {
 }
 
 extension BuildFacts.Build {
-    /// Of the program that wrote `manifest`, which may be another than this.
+    /// Reads what a manifest says of the program that wrote it, which may be another than this.
     init(recordedIn manifest: YAMLReader) throws(InputError) {
         toolchain = try manifest["toolchain"]?.text() ?? "unknown"
         configuration = try manifest["build"]?.text() ?? "unknown"

@@ -20,7 +20,7 @@ package struct RunIdentity: Hashable, Sendable {
     package var table: String?
     /// Who they are (`CohortSums.root`), once everybody is known.
     package var root: String?
-    /// The same in results of before there were roots: a checksum over everybody, one after the other.
+    /// Who they are in results that have no root yet: a checksum over everybody, one after the other.
     package var checksum: String?
 
     /// What this program would make here.

@@ -18,10 +18,10 @@ package struct SensitivityPlan: Sendable {
     }
 
     package struct Variant: Sendable {
-        /// Of the setting; empty for all.
+        /// The name of the setting; empty for all.
         package var setting: String
         package var direction: Direction
-        /// Of the draws of `joint`, from 1; 0 else.
+        /// The number of the draw of `joint`, from 1; 0 for other kinds.
         package var draw = 0
         package var study: Study
 

@@ -23,7 +23,7 @@ public final class Session {
     public let duration: Instant
 
     /// The session's actors live as long as it does: their wake-ups don't hold them.
-    private let cast: [any SessionActor]
+    private let actors: [any SessionActor]
     let patient: VirtualPatient
     /// nil where pump and sensor are the study's.
     package let outside: (any OutsideDevices)?
@@ -31,7 +31,7 @@ public final class Session {
     package let sensor: SimulatedSensor
     package let loop: LoopController
     package let alerts: AlertCenter
-    let handset: PersonPhoneAdapter
+    let phoneAdapter: PersonPhoneAdapter
     /// nil where nobody listens in shadow.
     public let shadows: ShadowPolicies?
     private let app: AppFaults?
@@ -157,13 +157,13 @@ public final class Session {
                 correctsManually: !lowersHighs),
             exercise: weeks.exercise(
                 sensor: phone ?? sensor, exerciser: patient, isProgrammed: !lowersHighs))
-        let handset = PersonPhoneAdapter(
+        let phoneAdapter = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app,
             recorder: recorder, body: outside == nil ? patient : nil)
         self.person = person
-        self.handset = handset
+        self.phoneAdapter = phoneAdapter
         let phoneActors: [(any SessionActor)?] = [phone, app, shadows]
-        cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
+        actors = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
         self.app = app
         self.patient = patient
         self.pump = pump
@@ -206,7 +206,7 @@ public final class Session {
                                 personSettings.helpedBelow)),
                         to: person)
                 }
-                await person.begin(phone: handset, devices: handset)
+                await person.begin(phone: phoneAdapter, devices: phoneAdapter)
             }
         }
         executor.start("person") { try await person.live() }
@@ -303,7 +303,7 @@ public final class Session {
             if let shadows { shadows.here { $0.finish() } }
         }
         let reached = executor.now
-        let (truth, ledger, tallies, deeds, rescueGrams, judged) = executor.inspect {
+        let (truth, ledger, tallies, personFacts, rescueGrams, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person, isLinked = outside != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
@@ -332,7 +332,7 @@ public final class Session {
         let shown = sensorTrace(points)
         var sessionTruth = SessionTruth(
             plasma: truth, reached: reached, pump: judged.pump, interruptions: judged.alerts.interruptions,
-            readings: points, deeds: deeds)
+            readings: points, personFacts: personFacts)
         sessionTruth.endedEarly = reason != nil
         recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
@@ -345,11 +345,12 @@ public final class Session {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams,
             alerts: tallies,
-            person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
+            person: personFacts.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
             sessionTruth: sessionTruth,
             metrics: AlertMetrics(
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
-                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame, heard: deeds?.heard.sum))
+                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame,
+                heard: personFacts?.heard.sum))
         let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,

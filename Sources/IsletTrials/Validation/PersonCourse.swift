@@ -37,7 +37,7 @@ package struct PersonCourse: Sendable {
 
     /// Exercise, by the sensor.
     package struct Exercise: Sendable {
-        /// Of each time of 20 to 60 min, mg/dL from its beginning to its end.
+        /// Changes of glucose over each time of 20 to 60 min, mg/dL from its beginning to its end.
         package var changes: [Double] = []
         /// In the 24 h after any, and at times that are further from one; nil where there was none.
         package var after: Levels?
@@ -78,7 +78,7 @@ package struct PersonCourse: Sendable {
         package var all = 0
         /// With two readings at or below 60 mg/dL within 20 min.
         package var low = 0
-        /// Of these, with such a low of two hours at least.
+        /// How many of these have such a low of two hours at least.
         package var long = 0
         /// With a reading at or below 60 mg/dL.
         package var touched = 0
@@ -237,7 +237,7 @@ private struct CourseGrid {
         }
     }
 
-    /// Of a night that counts: four hours.
+    /// The fewest readings of a night that counts: four hours.
     private static let leastReadings = 48
 
     /// Nights from 0 to 6 h, as the JDRF trial counted them.

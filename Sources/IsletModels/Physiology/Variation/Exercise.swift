@@ -15,7 +15,7 @@ public import IsletKernel
 public struct ExerciseBout: Hashable, Sendable {
     public var from: Instant
     public var until: Instant
-    /// Of an accelerometer, a minute: 0 is rest, from about 1500 on it is exercise.
+    /// Counts a minute of an accelerometer: 0 is rest, from about 1500 on it is exercise.
     public var counts: Double
 
     /// Above it other laws hold, which are not here.
