@@ -36,6 +36,7 @@ soak: ## The long forms of what `make test` samples.
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Tests/Tools/fuzz_readers.py --bench .build/release/islet-bench --inputs 100000
 	python3 Tests/Tools/fuzz_algorithm.py --frames 1000000
+	python3 Tests/Tools/cluster_checks.py --islet .build/release/islet --twice 200 --kills 200 --sessions 1000000 --shards 1000 --people 10000 --rows 1000000 --disks 50
 	.ci/page.sh soak
 
 look: ## Look at reports in Chromium, and hold their numbers against summary.json.

@@ -260,6 +260,7 @@ package struct ResultFolder: Sendable {
         for (key, value) in [
             ("cohort_root", identity.root), ("cohort_checksum", identity.checksum),
             ("table_sha256", identity.table),
+            ("table", identity.isTableInStore ? ShardStore.tableFromTry : nil),
         ] {
             if let value { members.append(.init(key, .string(value))) }
         }

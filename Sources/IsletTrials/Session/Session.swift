@@ -340,7 +340,7 @@ public final class Session {
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
             insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand
-                + handset.penUnits,
+                + phoneAdapter.penUnits,
             mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams,
