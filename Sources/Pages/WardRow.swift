@@ -23,7 +23,7 @@ struct WardRow {
     }
 
     var html: HTML {
-        "<div class=\"who\">\(band)\(name)</div><div class=\"now\">\(card.kind == .person ? glucose : values)</div><div class=\"harm\">\(harm)</div>\(trace)<div class=\"why\">\(why)</div><div class=\"supply\">\(supply)</div><div class=\"acts\">\(acts)</div>"
+        "<div class=\"who\">\(band)\(name)</div><div class=\"now\">\(card.kind == .person ? glucose : values)</div><div class=\"harm\">\(harm)</div>\(past)<div class=\"why\">\(why)</div><div class=\"supply\">\(supply)</div><div class=\"acts\">\(acts)</div>"
     }
 
     /// `128 →`, of somebody who is well.
@@ -244,6 +244,14 @@ struct WardRow {
     // MARK: Trace
 
     private static let (width, height) = (210.0, 44.0)
+
+    /// The trace leads to the moment of it that is pressed; the keyboard has `p`, and the person's own page.
+    private var past: HTML {
+        guard let last = card.sparkline.last(where: { $0.value.isFinite }) else { return trace }
+        let seconds = Telling.seconds(last.at)
+        return
+            "<a class=\"past\" href=\"/sessions/\(card.id)/past?t=\("\(seconds)")\" data-act=\"p\" data-last=\"\("\(seconds)")\" tabindex=\"-1\" title=\"Open a moment of these three hours\">\(trace)<span class=\"unseen\">The past of \(card.name)</span></a>"
+    }
 
     /// Three hours of readings, each in its range's colour, and the half hour to come. The row's words say the rest.
     private var trace: HTML {

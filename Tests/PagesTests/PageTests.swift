@@ -288,7 +288,7 @@ import Testing
         #expect(text.contains("Glucose is urgently low"))
         #expect(text.contains("data-number>2</strong> <span>urgent</span>"))
         #expect(text.contains("data-number>1</strong> <span>need action</span>"))
-        #expect(text.contains("data-act=\"a\"") && text.contains("Heard just now"))
+        #expect(text.contains("data-act=\"a\"") && text.contains("What rang last"))
         #expect(text.contains("and 3 more"))
     }
 

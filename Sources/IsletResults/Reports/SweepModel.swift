@@ -48,6 +48,8 @@ struct SweepModel {
     private(set) var outcomes: [Outcome] = []
     /// Where the variants listened; nil where they are arms.
     private(set) var shadowArm: String?
+    /// Whether the variants listened, and nobody heard them.
+    private(set) var isInShadow = false
     /// What stays as it is.
     private(set) var base = ""
 
@@ -92,7 +94,10 @@ struct SweepModel {
         let declared = input.study.primary.filter { PolicyOutcome.named($0) != nil }
         let names =
             declared.isEmpty ? [ReportInput.rings, "alerts_suppressed_while_true_min_per_day"] : declared
-        return SweepModel(rows, names, shadowArm: input.isOneArm ? nil : arm.name, base: sweep.of.name)
+        var model = SweepModel(
+            rows, names, shadowArm: input.isOneArm ? nil : arm.name, base: sweep.of.name)
+        model?.isInShadow = true
+        return model
     }
 
     // MARK: Variants that are arms
@@ -243,6 +248,22 @@ struct SweepModel {
     func words(_ levels: [Int], of factor: Int) -> String {
         levels.count == factors[factor].levels.count && levels.count > 1
             ? "any" : levels.map { factors[factor].levels[$0] }.joined(separator: ", ")
+    }
+
+    /// Of all factors that change anything: `60 min · 30 min · 5 min`.
+    func name(of point: Point) -> String {
+        factors.indices.map { factors[$0].levels[point.levels[$0]] }.joined(separator: " · ")
+    }
+
+    /// What levels in a name are of: `debounce of Low, High · cooldown`.
+    var factorNames: String { factors.map(\.words).joined(separator: " · ") }
+
+    /// The reference with one factor set otherwise; nil where there is none.
+    func variant(of factor: Int, at level: Int) -> Point? {
+        guard let reference = points.first(where: \.isReference) else { return nil }
+        var wanted = reference.levels
+        wanted[factor] = level
+        return points.first { $0.levels == wanted }
     }
 
     /// Levels of a factor that come to the same everywhere, in groups; one group where it changes nothing.
