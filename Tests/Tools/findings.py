@@ -55,6 +55,7 @@ ALGORITHMS = {
     "by-predictive": "predictive-suspend",
     "by-pid": "pid-insulin-feedback",
     "by-oref1": "oref1-style",
+    "by-loop": "loop-style",
     "by-hovorka": "hovorka-mpc",
 }
 for run, algorithm in ALGORITHMS.items():
@@ -216,7 +217,7 @@ class Page:
         return "\n\n".join(parts)
 
     # What the study of forecasts compares: its arms, and its rules.
-    FORECASTING = ["predictive-suspend", "pid-20", "pid-30", "oref1-style", "hovorka-mpc"]
+    FORECASTING = ["predictive-suspend", "pid-20", "pid-30", "oref1-style", "loop-style", "hovorka-mpc"]
     RULES = ["reading-70", "reading-80", "line-20m-60", "line-20m-70", "line-20m-80", "forecast-60", "forecast-70", "forecast-80", "forecast-90"]
     # Of a rule: the share of lows that it rang before, and until 15 min after, their begin; false alarms; how long before, min.
     FORETOLD = [("before", "alerts_sensitivity_g0", 2), ("within 15 min", "alerts_sensitivity_g15", 2), ("false alarms a day", "alerts_false_per_day", 2), ("lead, min", "alerts_lead_min", 0)]
