@@ -56,8 +56,9 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet algorithm fields --header > C/islet_algorithm.h
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
-golden: ## Write the digests that belong to the engine number (Tests/Golden): after it was raised.
+golden: ## Write digests and journals that belong to the engine number (Tests/Golden, Tests/LiveTests/Journals): after it was raised.
 	ISLET_GOLDEN=write .ci/debug.sh test --filter GoldenDigestTests
+	python3 Tests/Tools/record_journals.py --islet-live .build/debug/islet-live
 
 findings: ## Run the studies of docs/findings and of validation, and write their pages, figures and README's table (3 minutes).
 	@.ci/setup.sh build python

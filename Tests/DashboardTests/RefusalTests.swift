@@ -2,6 +2,7 @@
 // table of commands is tried, so that a new command is covered as soon as it is one.
 
 import Foundation
+import IsletAlerts
 import IsletDevices
 import IsletFiles
 import IsletKernel

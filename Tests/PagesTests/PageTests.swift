@@ -135,7 +135,8 @@ import Testing
             Page.session(
                 $0, view,
                 timeline: [
-                    LiveEvent(number: 1, instant: .start, .refusal(LiveRefusal(.outOfRange, evil))),
+                    LiveEvent(
+                        number: 1, instant: .start, .refusal(LiveRefusal(.outOfRange, ValueText(evil)))),
                     LiveEvent(number: 2, instant: .start, .notice(evil, isSure: true)),
                     LiveEvent(number: 3, instant: .start, .end(EarlyEnd(reason: evil))),
                     LiveEvent(number: 4, instant: .start, .exchange(policy: evil, algorithm: evil)),

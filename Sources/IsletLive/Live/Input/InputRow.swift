@@ -4,6 +4,7 @@
 // calls. Names, kinds and order of fields stand in journals: a row's are never given another meaning.
 // Does not: run what it does out of turn. `InputDispatcher` does, at the input's instant, on the session's thread.
 
+import IsletDevices
 import IsletTrials
 
 package struct InputRow: Sendable {

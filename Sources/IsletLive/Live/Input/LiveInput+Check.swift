@@ -46,7 +46,7 @@ extension LiveInput {
         let nearest = value < range.lowerBound ? range.lowerBound : range.upperBound
         // What is no number has no unit.
         let found: ValueText =
-            value.isFinite ? "\(value, unit: unit, comparedWith: nearest)" : ValueText("\(value)")
+            value.isFinite ? "\(value, unit: unit, comparedWith: nearest)" : ValueText(String(value))
         func bound(_ bound: Double) -> ValueText {
             "\(bound, unitless: unit, comparedWith: bound == nearest && value.isFinite ? value : nil)"
         }

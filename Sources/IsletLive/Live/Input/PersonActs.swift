@@ -356,7 +356,7 @@ final class PersonActs: LiveActs {
         switch error {
         case .notConnected: LiveRefusal(.pumpUnreachable, "the pump can't be reached")
         case .notReady(let condition):
-            LiveRefusal(.pumpNotReady, ValueText("the pump is not ready: \(condition)"))
+            LiveRefusal(.pumpNotReady, ValueText(String("the pump is not ready: \(condition)")))
         case .commandFailed: LiveRefusal(.pumpUnreachable, "the command didn't reach the pump")
         case .outOfRange(let amount, let limit):
             LiveRefusal(

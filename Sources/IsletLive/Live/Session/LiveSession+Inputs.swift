@@ -42,7 +42,7 @@ extension LiveSession {
         } catch {
             fail("\(error)")
             return LiveAnswer(
-                outcome: .refused(.notWritten, ValueText("the journal can't be written: \(error)")))
+                outcome: .refused(.notWritten, ValueText(String("the journal can't be written: \(error)"))))
         }
         inputCount = number
         note(command.key, of: number)
