@@ -216,7 +216,7 @@ core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/
 for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
 readonly core
 part_name=([1]="library, package, instructions, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
-part_minutes=([1]=27 [2]=16 [3]=17)
+part_minutes=([1]=27 [2]=21 [3]=17)
 part_touched=(
     [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh Tests/Tools/instructions.py Benchmarks/instructions.json"
     [2]="$core Cohorts Python Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh Tests/Tools/cluster_checks.py Tests/Tools/slurm_checks.sh"

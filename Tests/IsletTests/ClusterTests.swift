@@ -198,6 +198,10 @@ private func digest(_ folder: String) throws -> String {
             #expect(
                 seed.status == 65 && seed.error.contains("seed 11") && seed.error.contains("seed 12"),
                 "\(seed)")
+            let name = try shard(folder, "1/3", "--set", "study=another")
+            #expect(
+                name.status == 65 && name.error.contains("a store of the study cluster")
+                    && name.error.contains("the study another"), "\(name)")
             try FileManager.default.createDirectory(
                 atPath: folder + "/mine", withIntermediateDirectories: true)
             try write("x", to: folder + "/mine/letter.txt")

@@ -317,14 +317,15 @@ class Checks:
         db.execute("DELETE FROM sessions")
         places = {name: columns.index(name) for name in ("session", "subject_index", "subject", "arm_index", "digest", "checkpoints")}
         kinds = [row[2] for row in db.execute("PRAGMA table_info(sessions)")]
-        known = columns.index("lived_days")
+        known, uniform = columns.index("lived_days"), draws.random
+        own = {
+            arm: [place for place, kind in enumerate(kinds) if place > known and kind == "REAL" and row[place] is not None] for arm, row in of_arm.items()}
         rows, counts = [], []
         for person in people:
             for arm, row in of_arm.items():
                 row = list(row)
-                for place, kind in enumerate(kinds):
-                    if place > known and kind == "REAL" and row[place] is not None:
-                        row[place] *= draws.gauss(1, 0.1)
+                for place in own[arm]:
+                    row[place] *= 0.8 + 0.4 * uniform()
                 session = 2 * person + arm
                 row[places["session"]], row[places["subject_index"]], row[places["subject"]] = session, person, f"adult#{person + 1:03}"
                 row[places["digest"]] = hashlib.md5(str(session).encode()).hexdigest()

@@ -176,6 +176,21 @@ def test_bad_input_is_one_line_without_a_secret(server, bucket, study, tmp_path,
         ObjectStore(f"s3://{bucket}/t", endpoint=endpoint).begin(islet.cluster.Call(str(table), "", (), PROGRAM), 2)
 
 
+def test_a_bucket_of_another_study_or_number_is_refused(study, server, bucket, tmp_path):
+    endpoint = f"http://127.0.0.1:{server}"
+    call_ = call_for(study, bucket, endpoint)
+    place = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    assert place.run(call_, 1, SHARDS) == "done/1"
+    with pytest.raises(StoreError, match="found a store of 4 shards, expected 5") as refused:
+        place.begin(call_, 5)
+    assert refused.value.status == 65
+    with pytest.raises(StoreError, match="found another inputs/study.yaml") as refused:
+        place.begin(dataclasses.replace(call_, set=("seed=12",)), SHARDS)
+    assert refused.value.status == 65
+    assert place.missing(SHARDS) == [2, 3, 4]
+
+
 def test_a_table_goes_into_the_bucket_with_its_study(study, server, bucket, tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()

@@ -108,7 +108,7 @@ package struct FolderVerification {
         do throws(InputError) {
             try ResultFolder.check(table: path, sha256: identity.table)
         } catch {
-            return ["\(ShardStore.tableFromTry): is \(error.found), expected \(error.expected)"]
+            return ["\(ShardStore.tableFromTry): found \(error.found), expected \(error.expected)"]
         }
         return []
     }
