@@ -38,7 +38,9 @@ struct TemporaryBasalSwarmTests {
         #expect(verdicts.reduce(0) { $0 + $1.faults } > 300)
     }
 
-    @Test("leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults", arguments: algorithms)
+    @Test(
+        "leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults",
+        arguments: algorithms)
     func ledger(_ algorithm: TunedAlgorithm) throws {
         var compared = 0
         for seed in 1...60 as ClosedRange<UInt64> {
