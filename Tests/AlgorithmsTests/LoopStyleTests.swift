@@ -1,5 +1,6 @@
 // loop-style as a loop has it: what a step's input becomes, and what comes of bad input.
 
+import Foundation
 @testable import IsletLoop
 import IsletDevices
 import IsletKernel
@@ -230,6 +231,19 @@ struct LoopStyleTests {
         // At the same rate, falling to nothing: half of an hour's.
         #expect(standard.foreseen(192).map { abs($0.glucose[74] - 192 - 14) < 1.5 } == true)
         #expect(integral.foreseen(192).map { $0.glucose[74] - 192 > 16 } == true)
+    }
+
+    @Test("goes on from what was written of its state as if it had never stopped")
+    func state() throws {
+        var steps = Steps()
+        let empty = try JSONDecoder().decode(LoopStyle.State.self, from: JSONEncoder().encode(steps.state))
+        #expect(empty == steps.state)
+        _ = steps.steps(level)
+        _ = steps.step(112, meal: 40)
+        _ = steps.steps([115, 121, 128])
+        var read = steps
+        read.state = try JSONDecoder().decode(LoopStyle.State.self, from: JSONEncoder().encode(steps.state))
+        #expect(read.state == steps.state && read.step(134) == steps.step(134))
     }
 
     @Test("twelve meals are told apart; older ones become one with the oldest that is left, none is lost")

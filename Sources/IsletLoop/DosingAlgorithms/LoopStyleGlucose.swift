@@ -27,8 +27,9 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     private(set) var nodeCount = 0
     /// The reading at the newest end.
     private var reference = 0.0
-    /// The tick up to which insulin's change is used up.
-    private var used = -Double.infinity
+    /// The tick up to which insulin's change is used up; far in the past before the first.
+    private var used = longAgo
+    private static let longAgo = -1e9
 
     // MARK: Readings
 
@@ -56,7 +57,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
         guard nodeCount > 0, minute - ends[0] < Self.window else { return begin(glucose, at: minute) }
         let interval = minute - ends[0]
         guard interval > 4 + Self.same else { return }
-        let from = max(Self.tick(after: ends[0], now: now), Self.ticks(used, now: now))
+        let from = max(Self.tick(after: ends[0], now: now), Self.tick(after: used, now: now))
         let to = max(Self.tick(after: minute, now: now), from + 1)
         used = now + Double(to) * Self.tick
         let rate = (glucose - reference + acts(from, to)) / interval
@@ -73,11 +74,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
         rates[0] = 0
         nodeCount = 1
         reference = glucose
-        used = -.infinity
-    }
-
-    private static func ticks(_ minute: Double, now: Double) -> Int {
-        minute == -.infinity ? Int(Int32.min) : tick(after: minute, now: now)
+        used = Self.longAgo
     }
 
     // MARK: Changes
