@@ -7,6 +7,7 @@
 import IsletPeople
 package import IsletDevices
 import IsletKernel
+import IsletLoop
 
 package struct SensitivityPlan: Sendable {
     package enum Direction: String, Sendable {
