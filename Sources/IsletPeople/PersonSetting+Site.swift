@@ -12,11 +12,11 @@ extension PersonSettings {
 
     static let sites: [PersonSetting] = [
         PersonSetting(
-            "suspectsSite", \.suspectsSite, 1, deaf: 0, in: 0...1,
+            "suspectsSite", \.suspectsSite, 0.2, attentive: 1, deaf: 0, in: 0...1,
             "beside a loop that corrects by itself: the chance to think of the site at a look that finds it high for long; 0 leaves it to the fault",
             .assumed(
-                "failures are found by highs, hardly by the pump (Hughes 2023); how surely is not published")
-        ),
+                "so that as many pods are changed after long highs as in Kanapka 2022; failures are found by highs, hardly by the pump (Hughes 2023)"
+            )),
         PersonSetting(
             "suspectsAbove", \.suspectsAbove, 250, in: 20...600, "mg/dL", "which readings are so high",
             .published(told + "; Kanapka 2022")),
@@ -25,9 +25,9 @@ extension PersonSettings {
             "for how long without a break, and since the last meal",
             .published("Kanapka 2022: two hours at least; a few hours in instructions")),
         PersonSetting(
-            "suspectsFall", \.suspectsFall, 50, in: 0...600, "mg/dL",
-            "insulin is seen to work where glucose has fallen by more in an hour: the site is not suspected",
-            .assumed("trials of sets ask for a correction that failed; by how much was not found")),
+            "suspectsFall", \.suspectsFall, 0, in: 0...600, "mg/dL",
+            "where glucose has fallen by more in an hour insulin is seen to work, and the site is not suspected",
+            .assumed("instructions say rising, and not coming down after a correction (UMass Memorial)")),
         PersonSetting(
             "suspectsAgain", \.suspectsAgain, 120, in: 5...1440, "min",
             "nothing is thought of the site again, nor of a fresh one, for so long",

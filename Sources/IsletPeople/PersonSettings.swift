@@ -83,10 +83,10 @@ public struct PersonSettings: Hashable, Sendable {
     public var correctsBefore = 60.0
 
     // A site that may fail
-    public var suspectsSite = 1.0
+    public var suspectsSite = 0.2
     public var suspectsAbove = 250.0
     public var suspectsAfter = 120.0
-    public var suspectsFall = 50.0
+    public var suspectsFall = 0.0
     public var suspectsAgain = 120.0
     public var checksKetonesAdult = 0.11
     public var checksKetonesAdolescent = 0.17
