@@ -154,7 +154,7 @@ struct WardPage {
         let items = rings.prefix(Self.ringsShown).map { ring -> HTML in
             let telling = PageText(calendar: ring.calendar, now: ring.at, unit: context.unit)
             return
-                "<li data-key=\"ring-\(ring.number)\" data-session=\"\(ring.session)\"><span class=\"when\">\(telling.dayAndTime(ring.at))<span class=\"ago\" data-age=\"\("\(Telling.seconds(ring.at))")\" data-keep></span></span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
+                "<li data-key=\"ring-\(ring.number)\" data-session=\"\(ring.session)\"><span class=\"when\">\(telling.dayAndTime(ring.at))<span class=\"ago\" data-age=\"\("\(PageText.seconds(ring.at))")\" data-keep></span></span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
         }
         let list: HTML =
             items.isEmpty

@@ -248,7 +248,7 @@ struct WardRow {
     /// The trace leads to the moment of it that is pressed; the keyboard has `p`, and the person's own page.
     private var past: HTML {
         guard let last = card.sparkline.last(where: { $0.value.isFinite }) else { return trace }
-        let seconds = Telling.seconds(last.at)
+        let seconds = PageText.seconds(last.at)
         return
             "<a class=\"past\" href=\"/sessions/\(card.id)/past?t=\("\(seconds)")\" data-act=\"p\" data-last=\"\("\(seconds)")\" tabindex=\"-1\" title=\"Open a moment of these three hours\">\(trace)<span class=\"unseen\">The past of \(card.name)</span></a>"
     }
