@@ -1,6 +1,7 @@
 // Journals that an earlier program of this engine wrote are lived again to the digest: `Journals/engine-N`, recorded by `Tests/Tools/record_journals.py`.
 
 import Foundation
+import IsletDevices
 import IsletKernel
 import IsletTrials
 import Testing
