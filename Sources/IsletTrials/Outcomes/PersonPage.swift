@@ -38,7 +38,7 @@ package enum PersonPage {
           a high is corrected by hand in open loop, hours after the last bolus; insulin that lapsed a short while ago is asked for again; a pod or sensor that is over is changed; a dead app is opened.
         - **The site.** Beside a loop that corrects by itself, glucose that has been above 250 mg/dL for two hours, not soon after a meal and not falling, may be the pod's site: the person may check ketones, change the
           pod, and correct by a pen, of which the loop knows nothing. With ketones they do both; where they looked and found none, neither. A check finds ketones where a site has let less than half through for
-          three hours: there is no model of ketones. A site that fails is found out in this way alone then, and not by the fault. The record says what was suspected, checked and changed, and whether it was right.
+          three hours: there is no model of ketones. A fault's own time until it is found out stays, for what people notice otherwise. The record says what was suspected, checked and changed, and whether it was right.
         - **Counting.** Meals are announced as the scenario has it: exactly and at once, in `life` by its `habits`. With `announcing: own`, or any setting of announcing, the person decides
           instead, for all of it: counts with an error, forgets, comes late, by the settings below; they are those of `life`, and so is the luck. No preset has others, so that presets differ
           in who hears and acts alone. Arms may differ: `person: { preset: typical, missedBoluses: 0.3 }`.

@@ -105,8 +105,7 @@ public final class Session {
             isFed: seams.isFed)
         let pump = SimulatedPump(
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
-            faults: faults, streams: streams,
-            findsFailingSites: !(lowersHighs && personSettings.map { $0.suspectsSite > 0 } ?? false))
+            faults: faults, streams: streams)
         var environment = AppEnvironment()
         environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.

@@ -47,7 +47,7 @@ package struct PersonCourse: Sendable {
         package var nightsApart = (all: 0, low: 0)
     }
 
-    /// A pod that was changed because glucose stayed high, and how it had been by the sensor.
+    /// A pod that was changed for its site, rightly or not, and how glucose had been by the sensor.
     package struct SiteChange: Sendable {
         /// Above 300 mg/dL when it came off, above 250 for two hours before, and above 300 for 90 min of them.
         package var isProlonged: Bool
@@ -120,7 +120,7 @@ package struct PersonCourse: Sendable {
         suspension = SuspensionCourse(
             readings: recorder.readings, steps: recorder.steps, calendar: calendar)
         exercise = grid.exercise(recorder.person)
-        siteChanges = grid.siteChanges(recorder.person)
+        siteChanges = grid.siteChanges(recorder.person, recorder.faults)
     }
 }
 
@@ -217,24 +217,34 @@ private struct CourseGrid {
         return found
     }
 
-    /// Of those who are changed for a high, by when the pod comes off.
-    func siteChanges(_ person: [PersonRow]) -> [PersonCourse.SiteChange] {
-        guard let first = instants.first else { return [] }
-        return person.filter { $0.kind == .siteChange || $0.kind == .siteChangeInVain }.compactMap { row in
-            let off = row.instant.adding(Int64(row.amount * Double(Nanoseconds.minute)))
-            let end = Int((off.nanoseconds - first) / Self.step)
-            guard sensor.indices.contains(end) else { return nil }
-            let hours = sensor[max(0, end - 23)...end].compactMap(\.self)
-            let last = sensor[max(0, end - 3)...end].compactMap(\.self).last ?? 0
-            var (place, missing) = (end, 0)
-            while place > 0, missing <= 6, sensor[place - 1].map({ $0 > 250 }) ?? true {
-                missing = sensor[place - 1] == nil ? missing + 1 : 0
-                place -= 1
-            }
-            return .init(
-                isProlonged: last > 300 && hours.allSatisfy { $0 > 250 } && hours.count { $0 > 300 } >= 18,
-                hoursAbove250: Double(end - place) / 12)
+    /// By when a pod comes off: because its person suspects the site, or because a failing one was found out by whatever.
+    func siteChanges(_ person: [PersonRow], _ faults: [FaultRow]) -> [PersonCourse.SiteChange] {
+        guard let first = instants.first, let last = instants.last else { return [] }
+        let suspected = person.filter { $0.kind == .siteChange || $0.kind == .siteChangeInVain }
+            .map { $0.instant.nanoseconds + Int64($0.amount * Double(Nanoseconds.minute)) }
+        let failed = faults.filter { $0.kind == FaultKind.siteFailure.id }.map(\.end.nanoseconds)
+        var changes: [PersonCourse.SiteChange] = []
+        var before = Int64.min
+        for off in (suspected + failed).sorted() where off < last {
+            // A failure that was suspected rightly is one change.
+            guard before == .min || off - before >= 30 * Nanoseconds.minute else { continue }
+            before = off
+            changes.append(siteChange(at: Int((off - first) / Self.step)))
         }
+        return changes
+    }
+
+    private func siteChange(at end: Int) -> PersonCourse.SiteChange {
+        let hours = sensor[max(0, end - 23)...end].compactMap(\.self)
+        let newest = sensor[max(0, end - 3)...end].compactMap(\.self).last ?? 0
+        var (place, missing) = (end, 0)
+        while place > 0, missing <= 6, sensor[place - 1].map({ $0 > 250 }) ?? true {
+            missing = sensor[place - 1] == nil ? missing + 1 : 0
+            place -= 1
+        }
+        return .init(
+            isProlonged: newest > 300 && hours.allSatisfy { $0 > 250 } && hours.count { $0 > 300 } >= 18,
+            hoursAbove250: Double(end - place) / 12)
     }
 
     /// The fewest readings of a night that counts: four hours.

@@ -1,7 +1,7 @@
 // What is published of pods and sets that people change because glucose stays high. How many calibrates one setting (`suspectsSite`), all else judges.
 //
 // Tolerances were written before anything was computed: rates and lengths ± 25 %. The rate of sites that fail is taken from the same source as if all
-// changes had been right, so that changes in vain come on top. Before it was calibrated, with a person who always thinks of the site, it was 11.5 %.
+// changes had been right; changes in vain come on top. With a person who always thinks of the site it was 11.5 %.
 
 import IsletModels
 

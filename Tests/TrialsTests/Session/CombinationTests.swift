@@ -168,21 +168,23 @@ import Testing
 
     @Test
     func
-        `a failed site that nobody looks for stays until the pod is over; who looks, or the fault itself, ends it sooner`()
+        `a failed site is found out in hours by whatever, sooner by who looks, and not later by who doesn't`()
         throws
     {
         func hours(_ overrides: String...) throws -> Double {
             let faults = "faults={ site-failure: { rate: { adolescent: 0.02 } } }"
-            let spans = try live(study("pid-insulin-feedback", all: [faults] + overrides)).flatMap {
-                $0.faults.filter { $0.kind == "site-failure" }
-            }
+            let spans = try live(study("pid-insulin-feedback", all: [faults] + overrides))
+                .flatMap { $0.faults.filter { $0.kind == "site-failure" } }
             try #require(spans.count > 3)
-            return spans.map { ($0.end.minutes - $0.instant.minutes) / 60 }.reduce(0, +) / Double(spans.count)
+            return spans.map { ($0.end.minutes - $0.instant.minutes) / 60 }.reduce(0, +)
+                / Double(spans.count)
         }
         let nobody = try hours("person={ preset: muted, looksPerDay: 0 }")
         let deaf = try hours("person=deaf")
         let looks = try hours()
-        #expect(looks < 0.6 * nobody && deaf < 0.8 * nobody, "\(looks) \(deaf) \(nobody)")
+        // 3 h and 5.1 ± 3.7 h, or the pod's end.
+        #expect((4..<13).contains(deaf) && nobody < 13, "\(deaf) \(nobody)")
+        #expect(looks < 0.9 * deaf, "\(looks) \(deaf)")
     }
 
     @Test

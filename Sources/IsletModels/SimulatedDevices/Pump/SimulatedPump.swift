@@ -29,8 +29,6 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     let plan: FaultPlan
     let streams: RandomStreams
     let habits: PodHabits
-    /// Whether that a failing site is found out, and when, is part of the fault: not where a person watches glucose for it.
-    let findsFailingSites: Bool
     var observers: [any DeviceObserver] = []
     var truth = PumpTruth()
     var account = PumpLedger()
@@ -73,12 +71,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 
     /// - Parameters:
     ///   - habits: how pods are changed; nil for seamlessly without a plan and by hand with one.
-    ///   - findsFailingSites: false where a person does by looking at glucose.
     public init(
         executor: SessionExecutor, device: PumpDevice = .omnipod, body: any InsulinReceiver,
         recorder: SessionRecorder, faults: FaultPlan = .none,
-        streams: RandomStreams = RandomStreams(seed: 0, subject: 0), habits: PodHabits? = nil,
-        findsFailingSites: Bool = true
+        streams: RandomStreams = RandomStreams(seed: 0, subject: 0), habits: PodHabits? = nil
     ) {
         self.executor = executor
         journal = executor.journal
@@ -92,7 +88,6 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
             chosen.meanLateness = Int64(hours * Double(Nanoseconds.hour))
         }
         self.habits = chosen
-        self.findsFailingSites = findsFailingSites
         log = FaultLog(executor: executor, recorder: recorder)
         reservoirPulses = device.pulses(in: device.reservoir)
     }

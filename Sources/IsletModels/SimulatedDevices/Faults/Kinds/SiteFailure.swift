@@ -23,7 +23,6 @@ extension FaultKind {
                         scale: variance / SiteFailure.noticedMean)
                     guard pump.pod.state == .active, pump.site.failure == nil else { return }
                     try pump.failSite(floor: floor)
-                    guard pump.findsFailingSites else { return }
                     pump.planChange(
                         at: pump.executor.now.adding(
                             SiteFailure.noticedAfter + GSLRandom.minutes(hours * 60)))
@@ -36,8 +35,8 @@ extension FaultKind {
                 })))
 }
 
-/// A failing site's floor is uniform. Where no person watches glucose for it, it is found out 3 h plus a gamma time later (Kanapka 2022: hours above
-/// 250 mg/dL before the removal; the 3 h until there are assumed).
+/// A failing site's floor is uniform, and it is found out, by whatever, 3 h plus a gamma time later (Kanapka 2022: hours above 250 mg/dL before the
+/// removal; the 3 h until there are assumed). A person who watches glucose for it may be sooner.
 enum SiteFailure {
     static let floor = 0.0...0.5
     static let noticedAfter = 3 * Nanoseconds.hour
