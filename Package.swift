@@ -210,8 +210,8 @@ let package = Package(
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles",
-                "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletFiles", "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict + optimised),
 
@@ -228,8 +228,8 @@ let package = Package(
         tests(
             "DashboardTests",
             [
-                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles", "IsletTrials", "IsletResults",
-                "IsletLive", "Pages", "Dashboard",
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
+                "IsletResults", "IsletLive", "Pages", "Dashboard",
             ]),
         tests(
             "DeviceLinksTests",

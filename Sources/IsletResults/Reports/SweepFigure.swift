@@ -102,14 +102,7 @@ struct SweepFigure {
         if !rest.isEmpty {
             picture.text(TextWidth.fitted(rest, width: width, size: 12), x: 0, y: 31, style: "m")
         }
-        if let standing = y.factor.map({ "\(sweep.factors[$0].words) ↓" }) {
-            picture.text(TextWidth.fitted(standing, width: width, size: 12), x: 0, y: top - 14, style: "m")
-        }
-        if let lying = x.factor.map({ "\(sweep.factors[$0].words) →" }) {
-            picture.text(
-                TextWidth.fitted(lying, width: width, size: 12), x: width - 4, y: picture.height - 6, .end,
-                style: "m")
-        }
+        nameAxes(x, y, above: top, &picture)
         let rows = sweep.rows
         let front = Set(rows.filter { sweep.isOnFront($0, among: rows) }.map(\.point.path))
         let scale = scale(outcome)
@@ -167,6 +160,20 @@ struct SweepFigure {
         return ReportFigure(
             name: "sweep-\(outcome.name.replacing("_", with: "-"))\(place == 0 ? "" : "-\(place + 1)")",
             chart: picture)
+    }
+
+    /// What stands, above its names; what lies, below the map.
+    private func nameAxes(_ x: Side, _ y: Side, above top: Double, _ picture: inout Picture) {
+        if let standing = y.factor.map({ "\(sweep.factors[$0].words) ↓" }) {
+            picture.text(
+                TextWidth.fitted(standing, width: picture.width, size: 12), x: 0, y: top - 14, style: "m")
+        }
+        if let lying = x.factor.map({ "\(sweep.factors[$0].words) →" }) {
+            picture.text(
+                TextWidth.fitted(lying, width: picture.width, size: 12), x: picture.width - 4,
+                y: picture.height - 6, .end,
+                style: "m")
+        }
     }
 
     private func covers(_ row: SweepModel.Row, _ point: SweepModel.Point) -> Bool {

@@ -195,16 +195,7 @@ public final class Session {
             try await loop.begin(observers: [alerts])
             await app?.begin()
             if let personSettings {
-                if personSettings.feelsAwake > 0 || personSettings.feelsAsleep > 0
-                    || personSettings.noticesAwake > 0 || personSettings.helped > 0
-                {
-                    await patient.tellLows(
-                        below: GlucoseConcentration(
-                            milligramsPerDecilitre: max(
-                                personSettings.feelsBelow, personSettings.wakesBelow,
-                                personSettings.helpedBelow)),
-                        to: person)
-                }
+                if let felt = personSettings.feltBelow { await patient.tellLows(below: felt, to: person) }
                 await person.begin(phone: phoneAdapter, devices: phoneAdapter)
             }
         }
@@ -387,5 +378,13 @@ public final class Session {
             before = point.instant.nanoseconds
         }
         return true
+    }
+}
+
+extension PersonSettings {
+    /// Below which lows may be felt, wake the person, or bring somebody who helps; nil where none does.
+    fileprivate var feltBelow: GlucoseConcentration? {
+        guard feelsAwake > 0 || feelsAsleep > 0 || noticesAwake > 0 || helped > 0 else { return nil }
+        return GlucoseConcentration(milligramsPerDecilitre: max(feelsBelow, wakesBelow, helpedBelow))
     }
 }
