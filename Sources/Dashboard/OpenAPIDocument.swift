@@ -170,6 +170,13 @@ enum OpenAPIDocument {
             let pace = JSONValue.object([
                 .init("type", .string("string")), .init("pattern", .string(WardCommand.pacePattern)),
             ])
+            let drivenPace = JSONValue.object([
+                .init("type", .string("string")), .init("pattern", .string(WardCommand.drivenPacePattern)),
+                .init(
+                    "description",
+                    "`step`: it goes by no clock, and whoever drives it answers its steps. Without `history_hours`."
+                ),
+            ])
             let room = object(
                 [
                     .init("name", type("string")),
@@ -194,7 +201,7 @@ enum OpenAPIDocument {
                     .init("name", type("string")),
                     .init("person", ["enum": .array(SessionWish.groups.map { .string($0) })]),
                     .init("scenario", ["enum": .array(SessionWish.scenarios.map { .string($0) })]),
-                    .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", pace),
+                    .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", drivenPace),
                 ] + begin, required: ["person"])
             return [
                 "oneOf": .array(
@@ -203,7 +210,7 @@ enum OpenAPIDocument {
                             [
                                 .init("name", type("string")), .init(source, type("string")),
                                 .init("session", bounded("integer", 0, 1e6)),
-                                .init("pace", pace),
+                                .init("pace", source == "results" ? pace : drivenPace),
                             ] + (source == "results" ? [] : begin), required: [source])
                     } + [room, person])
             ]

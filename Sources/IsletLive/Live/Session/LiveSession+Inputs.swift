@@ -23,7 +23,7 @@ extension LiveSession {
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.refusal(phase))) }
         let problem =
             Self.isKey(command.key)
-            ? command.input.problem(in: inputContext)
+            ? command.input.problem(in: inputContext) ?? waitingStep
             : LiveRefusal(
                 .badKey, "key: expected up to 64 letters, digits, points, hyphens and underscores")
         if var problem {
@@ -52,6 +52,12 @@ extension LiveSession {
         let outcome = outcome(of: number)
         return LiveAnswer(
             outcome: outcome, number: number, note: outcome == .taken ? note(command.input) : "")
+    }
+
+    /// Why nothing enters now; nil where it does.
+    private var waitingStep: LiveRefusal? {
+        guard isHeld else { return nil }
+        return LiveRefusal(.held, "a step waits for its driver's dose: nothing enters before it has one")
     }
 
     /// Insulin that was asked for is only noted while the pump can't give it: nobody may think that it was given.

@@ -20,7 +20,7 @@ extension LiveSession {
 
     /// Steps of a journal whose algorithm gave no answer in time: it isn't asked for them here.
     func expectLate(_ lines: some Sequence<JournalLine>) {
-        for case .late(let instant) in lines { watch.late.insert(instant) }
+        for case .late(let instant) in lines { asker.late.insert(instant) }
     }
 
     /// Lives one line of a journal again.
@@ -54,6 +54,12 @@ extension LiveSession {
                 throw problem("a late step at minute \(at.minutes)", "minute \(now.minutes) or later")
             }
             tellLate(at)
+        case .driver(let at, let driver):
+            try reach(at, problem)
+            sit(driver)
+        case .act(let at, let step, let dose):
+            try reach(at, problem)
+            try replay(step, dose, line: number)
         case .answer(let count, let outcome):
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
@@ -111,7 +117,7 @@ extension LiveSession {
     /// What it comes to up to now; it goes no further.
     func finish() -> SessionOutcome {
         if let outcome { return outcome }
-        let outcome = session.run(until: now)
+        let outcome = isHeld ? person?.conclude() ?? session.run(until: now) : session.run(until: now)
         self.outcome = outcome
         report()
         return outcome
@@ -131,7 +137,7 @@ extension LiveSession {
     func approach(_ instant: Instant) throws {
         while outcome == nil, instant.nanoseconds - now.nanoseconds > Self.pieceLivedAgain {
             guard isWanted() else { throw NobodyWaits() }
-            move(to: now.adding(Self.pieceLivedAgain))
+            guard move(to: now.adding(Self.pieceLivedAgain)) else { return }
         }
         if outcome == nil { move(to: instant) }
     }
