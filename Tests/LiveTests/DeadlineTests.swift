@@ -202,9 +202,12 @@ import IsletTrials
         let session = try LiveSession(
             opening, journal: try JournalFile.create(path, opening: opening.json), deadline: Self.never,
             seams: hanging(from: step, gate))
-        for minute in [100, 200, 250] as [Int64] { session.advance(to: .minutes(minute), .brief) }
+        for minute in [100, 200, 250] as [Int64] { session.advance(to: .minutes(minute)) }
         _ = session.take(LiveCommand(.meal(grams: 30, isEaten: true, isAnnounced: true)), at: .minutes(260))
-        session.advance(to: .minutes(400), .brief)
+        for _ in 0..<10_000 where gate.reached == 0 {
+            session.advance(to: .minutes(400), .brief)
+            usleep(1000)
+        }
         return session
     }
 

@@ -27,16 +27,12 @@ import Testing
     /// A driven session, and what it was told.
     private final class Car {
         let session: LiveSession
-        private var luck: RandomStream
 
-        init(_ session: LiveSession, seed: UInt64 = 5) throws {
-            self.session = session
-            luck = RandomStreams(seed: seed, subject: 1).stream("driver")
-        }
+        init(_ session: LiveSession) { self.session = session }
 
         convenience init(in path: String, _ number: Int = 1) throws {
             let opening = try DriverTests.opening(number)
-            try self.init(
+            self.init(
                 try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json), deadline: 1))
             _ = try session.drive(.sit(DriverTests.driver, takesOver: false))
@@ -150,7 +146,7 @@ import Testing
             let opening = try Self.opening()
             let live = try LiveSession(
                 opening, journal: try JournalFile.create(folder + "/a.journal", opening: opening.json))
-            let car = try Car(live)
+            let car = Car(live)
             func refused(_ expected: RefusalCode, _ wish: DriverWish) throws {
                 let before = (try bytes(folder + "/a.journal"), live.digest, live.now)
                 #expect(code { _ = try live.drive(wish) } == expected.rawValue, "\(wish)")
@@ -211,7 +207,7 @@ import Testing
                 let torn = round.isMultiple(of: 3) ? Int.random(in: 1...10, using: &random) : 0
                 let path = folder + "/\(round).journal"
                 try write(Array(content[...min(end + torn, content.count - 1)]), to: path)
-                let resumed = try Car(try LiveReplay.resume(path, deadline: 1))
+                let resumed = Car(try LiveReplay.resume(path, deadline: 1))
                 let stand = try resumed.session.drive(.look)
                 #expect(stand.driver == "trainer")
                 #expect(code { _ = try resumed.session.drive(.leave(token: "other")) } == "other-driver")
@@ -267,7 +263,7 @@ import Testing
             #expect(begun.leftOut.isEmpty && begun.end == now)
             let forked = try LiveReplay.resume(quiet, deadline: 1)
             #expect(forked.isDriven && forked.isHeld && forked.now == now)
-            let other = try Car(forked)
+            let other = Car(forked)
             _ = try forked.drive(.sit(Self.driver, takesOver: true))
             try other.drive()
             #expect(forked.phase == .ended(""))

@@ -454,6 +454,7 @@ package final class LiveHost: Sendable {
         guard step != 0, core.pace == .real, let session = core.session, session.phase == .running else {
             return
         }
+        core.live(to: core.goal(at: clocks.continuousNanoseconds(), piece: nil), .brief)
         // What is held for its algorithm takes nothing: whoever comes next tells it.
         guard !session.isAsking else {
             slot.clockStep.wrappingAdd(step, ordering: .relaxed)

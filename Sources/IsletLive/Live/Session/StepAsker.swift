@@ -163,7 +163,7 @@ final class StepAsker: @unchecked Sendable {
             if let answer = call.answer { return answer }
             guard stays, waited < limit else {
                 look()
-                return nil
+                return call.leave()
             }
             call.wait(after: heard, atMost: patience == .brief ? min(slice, Self.moment) : slice)
             look()
@@ -205,7 +205,7 @@ final class AlgorithmCall: Sendable {
 
     private let body: @Sendable () throws -> Answer
     private let onAnswer: (@Sendable () -> Void)?
-    private let result = Mutex<Result<Answer, any Error>?>(nil)
+    private let state = Mutex<(answer: Result<Answer, any Error>?, isLeft: Bool)>((nil, false))
     private let bell = Bell()
 
     init(_ onAnswer: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () throws -> Answer) {
@@ -213,15 +213,26 @@ final class AlgorithmCall: Sendable {
     }
 
     /// nil before it is over.
-    var answer: Result<Answer, any Error>? { result.withLock { $0 } }
-    var isOver: Bool { result.withLock { $0 != nil } }
+    var answer: Result<Answer, any Error>? { state.withLock { $0.answer } }
+    var isOver: Bool { answer != nil }
     var heard: UInt64 { bell.count }
 
     func run() {
         let answer = Result { try body() }
-        result.withLock { $0 = answer }
+        let isLeft = state.withLock { state in
+            state.answer = answer
+            return state.isLeft
+        }
         bell.ring()
-        onAnswer?()
+        if isLeft { onAnswer?() }
+    }
+
+    /// Whoever waited goes elsewhere, and is told when it is over; the answer where it is by now.
+    func leave() -> Result<Answer, any Error>? {
+        state.withLock { state in
+            state.isLeft = true
+            return state.answer
+        }
     }
 
     /// Returns when it is over since `heard`, or after so many nanoseconds.
