@@ -170,13 +170,6 @@ enum OpenAPIDocument {
             let pace = JSONValue.object([
                 .init("type", .string("string")), .init("pattern", .string(WardCommand.pacePattern)),
             ])
-            let drivenPace = JSONValue.object([
-                .init("type", .string("string")), .init("pattern", .string(WardCommand.drivenPacePattern)),
-                .init(
-                    "description",
-                    "`step`: it goes by no clock, and whoever drives it answers its steps. Without `history_hours`."
-                ),
-            ])
             let room = object(
                 [
                     .init("name", type("string")),
@@ -220,6 +213,15 @@ enum OpenAPIDocument {
                 required: fields.filter(\.isRequired).map(\.name))
         }
     }
+
+    /// Of a session that may be driven.
+    private static let drivenPace = JSONValue.object([
+        .init("type", .string("string")), .init("pattern", .string(WardCommand.drivenPacePattern)),
+        .init(
+            "description",
+            "`step`: it goes by no clock, and whoever drives it answers its steps. Without `history_hours`."
+        ),
+    ])
 
     private static let startPattern =
         "^(now([+-](0[0-9]|1[0-3]):[0-5][0-9])?|20[0-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$"

@@ -114,8 +114,7 @@ package enum JournalLine: Hashable, Sendable {
             self = .input(
                 number: number, StampedInput(instant: at, input: input), key: key == "-" ? "" : String(key))
         case "answer":
-            guard let number = Int(word()) else { return nil }
-            guard let outcome = Self.outcome(rest) else { return nil }
+            guard let number = Int(word()), let outcome = Self.outcome(rest) else { return nil }
             self = .answer(number: number, outcome)
         case "refusal":
             guard let at = instant() else { return nil }
@@ -131,14 +130,9 @@ package enum JournalLine: Hashable, Sendable {
         case "late":
             guard let at = instant() else { return nil }
             self = .late(at)
-        case "driver":
-            guard let at = instant() else { return nil }
-            let hash = word()
-            guard hash.isEmpty == rest.isEmpty else { return nil }
-            self = .driver(at, hash.isEmpty ? nil : LiveDriver(name: String(rest), hash: String(hash)))
-        case "act":
-            guard let at = instant(), let step = Int64(word()), !rest.isEmpty else { return nil }
-            self = .act(at, step: step, String(rest))
+        case let kind where kind == "driver" || kind == "act":
+            guard let at = instant(), let line = Self.driven(kind, at, word(), rest) else { return nil }
+            self = line
         case "mark":
             guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
                 return nil
@@ -162,6 +156,17 @@ package enum JournalLine: Hashable, Sendable {
                 at, events: events, digest, early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason))
         default: return nil
         }
+    }
+
+    /// A line about a driver, or by one.
+    private static func driven(
+        _ kind: Substring, _ at: Instant, _ word: Substring, _ rest: Substring
+    ) -> JournalLine? {
+        guard word.isEmpty == rest.isEmpty else { return nil }
+        guard kind == "act" else {
+            return .driver(at, word.isEmpty ? nil : LiveDriver(name: String(rest), hash: String(word)))
+        }
+        return Int64(word).map { .act(at, step: $0, String(rest)) }
     }
 
     init(_ anchor: LiveAnchor) {

@@ -155,13 +155,15 @@ extension LiveSession {
         wheel.dose = nil
     }
 
-    /// Gives a step the dose that a journal has.
-    /// - Throws: `Divergence` where it doesn't wait for it.
-    func replay(_ step: Int64, _ dose: String, line: Int) throws {
+    /// Lives what a journal has of drivers: who, and the dose of a step.
+    /// - Throws: `Divergence` where the step doesn't wait for it.
+    func replay(_ line: JournalLine, _ number: Int) throws {
+        if case .driver(_, let driver) = line { return sit(driver) }
+        guard case .act(_, let step, let dose) = line else { return }
         let here = isHeld && isDriven ? heldQuestion?.input.algorithmTime : nil
         guard here == step, let dose = RecordedSteps.Step(dose) else {
             throw Divergence(
-                line: line, journal: "the dose \(printable(dose, limit: 60)) of step \(step)",
+                line: number, journal: "the dose \(printable(dose, limit: 60)) of step \(step)",
                 here: here.map { "step \($0) that waits" } ?? "no step that waits")
         }
         give(dose)

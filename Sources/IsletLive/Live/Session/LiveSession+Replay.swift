@@ -54,12 +54,9 @@ extension LiveSession {
                 throw problem("a late step at minute \(at.minutes)", "minute \(now.minutes) or later")
             }
             tellLate(at)
-        case .driver(let at, let driver):
+        case .driver(let at, _), .act(let at, _, _):
             try reach(at, problem)
-            sit(driver)
-        case .act(let at, let step, let dose):
-            try reach(at, problem)
-            try replay(step, dose, line: number)
+            try replay(line, number)
         case .answer(let count, let outcome):
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
@@ -92,19 +89,24 @@ extension LiveSession {
             guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
             exchange(try LiveFork.Change(json: json, file: file, line: number))
             move(to: at)
-        case .end(let at, let events, let digest, let early):
+        case .end(let at, _, _, _):
             try reach(at, problem)
-            if outcome == nil { move(to: at) }
-            guard let outcome else {
-                throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
-            }
-            let here = EarlyEnd(outcome.end)
-            let count = session.executor.journal.count
-            guard now == at, count == events, outcome.digest == digest, Self.agree(here, early) else {
-                let found = JournalLine.end(now, events: count, outcome.digest, early: here)
-                throw Divergence(line: number, journal: line.text, here: found.text)
-            }
+            try compare(end: line, number)
             report()
+        }
+    }
+
+    private func compare(end line: JournalLine, _ number: Int) throws {
+        guard case .end(let at, let events, let digest, let early) = line else { return }
+        if outcome == nil { move(to: at) }
+        guard let outcome else {
+            throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
+        }
+        let here = EarlyEnd(outcome.end)
+        let count = session.executor.journal.count
+        guard now == at, count == events, outcome.digest == digest, Self.agree(here, early) else {
+            let found = JournalLine.end(now, events: count, outcome.digest, early: here)
+            throw Divergence(line: number, journal: line.text, here: found.text)
         }
     }
 
