@@ -69,10 +69,9 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     /// A treatment of this id was heard before, and said something else.
     case saysOther = "says-other"
 
+    // By the host, or of a driver: these stand in no journal.
     /// A step waits for its driver's dose, and nothing enters before it has one.
     case held
-
-    // By the host, or of a driver: these stand in no journal.
     case notDriven = "not-driven"
     case noDriver = "no-driver"
     case otherDriver = "other-driver"

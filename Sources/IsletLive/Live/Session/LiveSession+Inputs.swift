@@ -21,9 +21,14 @@ extension LiveSession {
         if wasRead(command.input) { return LiveAnswer(outcome: .taken, isRepeated: true) }
         advance(to: goal)
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.refusal(phase))) }
+        guard !isHeld else {
+            return LiveAnswer(
+                outcome: .refused(
+                    .held, "a step waits for its driver's dose: nothing enters before it has one"))
+        }
         let problem =
             Self.isKey(command.key)
-            ? command.input.problem(in: inputContext) ?? waitingStep
+            ? command.input.problem(in: inputContext)
             : LiveRefusal(
                 .badKey, "key: expected up to 64 letters, digits, points, hyphens and underscores")
         if var problem {
@@ -52,12 +57,6 @@ extension LiveSession {
         let outcome = outcome(of: number)
         return LiveAnswer(
             outcome: outcome, number: number, note: outcome == .taken ? note(command.input) : "")
-    }
-
-    /// Why nothing enters now; nil where it does.
-    private var waitingStep: LiveRefusal? {
-        guard isHeld else { return nil }
-        return LiveRefusal(.held, "a step waits for its driver's dose: nothing enters before it has one")
     }
 
     /// Insulin that was asked for is only noted while the pump can't give it: nobody may think that it was given.
