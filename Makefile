@@ -36,6 +36,7 @@ soak: ## The long forms of what `make test` samples.
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Tests/Tools/fuzz_readers.py --bench .build/release/islet-bench --inputs 100000
 	python3 Tests/Tools/fuzz_algorithm.py --frames 1000000
+	python3 Tests/Tools/cluster_checks.py --islet .build/release/islet --twice 200 --kills 200 --sessions 1000000 --shards 1000 --people 10000 --rows 1000000 --disks 50
 	.ci/page.sh soak
 
 look: ## Look at reports in Chromium, and hold their numbers against summary.json.
@@ -55,8 +56,9 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet algorithm fields --header > C/islet_algorithm.h
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
-golden: ## Write the digests that belong to the engine number (Tests/Golden): after it was raised.
+golden: ## Write digests and journals that belong to the engine number (Tests/Golden, Tests/LiveTests/Journals): after it was raised.
 	ISLET_GOLDEN=write .ci/debug.sh test --filter GoldenDigestTests
+	python3 Tests/Tools/record_journals.py --islet-live .build/debug/islet-live
 
 findings: ## Run the studies of docs/findings and of validation, and write their pages, figures and README's table (3 minutes).
 	@.ci/setup.sh build python

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that are lacking, and only those: `setup.sh build` for what the build needs, `setup.sh
 # build python` for what the oracles need too, `setup.sh browser` for what looks at reports, `setup.sh bare` for what makes a bare root,
-# `setup.sh count` for what counts instructions. Debian and Ubuntu; elsewhere it says what is lacking.
+# `setup.sh count` for what counts instructions, `setup.sh slurm` for a scheduler. Debian and Ubuntu; elsewhere it says what is lacking.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -52,7 +52,8 @@ for group in "$@"; do
         command -v valgrind >/dev/null || lacking+=(valgrind)
         command -v objcopy >/dev/null || lacking+=(binutils)
         ;;
-    *) echo "setup.sh: build, python, browser, bare or count, not $group" >&2; exit 64 ;;
+    slurm) PATH=$PATH:/usr/sbin command -v slurmctld munged >/dev/null || lacking+=(slurm-wlm munge) ;;
+    *) echo "setup.sh: build, python, browser, bare, count or slurm, not $group" >&2; exit 64 ;;
     esac
 done
 if [ ${#lacking[@]} = 0 ]; then

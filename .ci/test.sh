@@ -216,10 +216,10 @@ core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/
 for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
 readonly core
 part_name=([1]="library, package, instructions, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
-part_minutes=([1]=27 [2]=16 [3]=17)
+part_minutes=([1]=27 [2]=21 [3]=17)
 part_touched=(
     [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh Tests/Tools/instructions.py Benchmarks/instructions.json"
-    [2]="$core Cohorts Python Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
+    [2]="$core Cohorts Python Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh Tests/Tools/cluster_checks.py Tests/Tools/slurm_checks.sh"
     [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py Tests/Tools/stall_page.py"
 )
 
@@ -260,8 +260,11 @@ part_2() {
         counted "the Python package with the oldest libraries that it takes" python_tests .build-python-oldest "$release"
     fi
     if environment .build-cluster Python/tests/cluster/requirements.txt; then
-        counted "shards on Dask, and stores of objects" cluster_tests .build-cluster "$release"
+        counted "shards on Dask, stores of objects, scripts for schedulers" cluster_tests .build-cluster "$release"
     fi
+    counted "shards tried twice, killed, on full disks, and joined" python3 Tests/Tools/cluster_checks.py --islet "$release"
+    .ci/setup.sh slurm || true
+    counted "an array job of Slurm, one of whose nodes is killed" Tests/Tools/slurm_checks.sh --islet "$release"
     if ! has_python_3_11; then
         skipped "statistics oracles and the notebooks" "they need Python 3.11"
     else

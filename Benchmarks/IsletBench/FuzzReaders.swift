@@ -172,7 +172,7 @@ struct FuzzReaders {
         var options = Ward.Options(folder: folder + "/ward")
         options.sessionLimit = 1
         let ward = try Ward(options)
-        var wish = SessionWish(.text(Self.study))
+        var wish = SessionRequest(.text(Self.study))
         wish.pace = .paused
         let id = try ward.create(wish)
         let token = "not-a-secret-of-anybody"

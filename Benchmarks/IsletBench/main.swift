@@ -36,6 +36,9 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
 } else if CommandLine.arguments.dropFirst().first == "cost" {
     // `islet-bench cost [ROUNDS]`: what the coefficients of `RunCost` are here.
     try SessionCosts().run(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 5)
+} else if CommandLine.arguments.dropFirst().first == "steps" {
+    // `islet-bench steps [ROUNDS]`: what a step of each algorithm takes.
+    try StepCosts().run(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 5)
 } else if CommandLine.arguments.dropFirst() == ["statistics"] {
     try StatisticsOracle.run()
 } else if CommandLine.arguments.dropFirst().first == "coverage" {

@@ -63,8 +63,10 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
     # Here, so that whoever only looks at a store needs no Dask.
     from distributed.scheduler import KilledWorker
 
-    store = os.fspath(store)
-    call = Call(os.fspath(study), store, tuple(set), program, allow_algorithm, tuple(sorted(options.items())))
+    # A worker may stand in another folder.
+    study, store = os.path.abspath(study), os.fspath(store)
+    store = store if store.startswith("s3://") else os.path.abspath(store)
+    call = Call(study, store, tuple(set), program, allow_algorithm, tuple(sorted(options.items())))
     place = call.open()
     count = shards or place.shards() or planned_shards(call, minutes)
     place.begin(call, count)

@@ -21,6 +21,9 @@ from urllib.parse import urlsplit
 
 TRIES = 6
 LONGEST_WAIT = 60.0
+# The table that people are rows of, once for all shards, as a store that is a folder has it.
+TABLE = "people.csv"
+TABLE_SHA256 = "inputs/people.csv.sha256"
 
 
 class StoreError(RuntimeError):
@@ -183,10 +186,12 @@ class ObjectStore:
         folder = os.path.dirname(os.path.abspath(call.study))
         if table and (os.path.isabs(table) or ".." in table.split("/")):
             raise StoreError(65, f"{call.study}: found the table {table}, expected one beside the study: it is put into the bucket with it")
-        inputs = {"study.yaml": resolved.encode()} | ({table: _read(os.path.join(folder, table))} if table else {})
+        inputs = {"inputs/study.yaml": resolved.encode()}
+        if table:
+            inputs[TABLE] = _read(os.path.join(folder, table))
+            inputs[TABLE_SHA256] = hashlib.sha256(inputs[TABLE]).hexdigest().encode()
         for name, data in inputs.items():
-            if not self._put(f"inputs/{name}", data, alone=True) and self._get(f"inputs/{name}") != data:
-                raise StoreError(65, f"{self.url}: found another {name} there, expected {call.study}'s")
+            self._put_once(name, data, f"{call.study}'s")
         there = self.shards()
         if there not in (None, shards):
             raise StoreError(65, f"{self.url}: found a store of {there} shards, expected {shards}")
@@ -208,9 +213,7 @@ class ObjectStore:
             if said.returncode:
                 raise ShardError(shard, said.returncode, last_line(said.stderr))
             for name in ("study.yaml", "store.json"):
-                data = _read(os.path.join(local, name))
-                if not self._put(name, data, alone=True):
-                    raise StoreError(65, f"{self.url}: found another {name} there, expected that of {call.study} in {shards} shards")
+                self._put_once(name, _read(os.path.join(local, name)), f"that of {call.study} in {shards} shards")
             mark = _read(os.path.join(local, "done", str(shard)))
             attempt = f"tries/{shard}/{json.loads(mark)['try']}"
             files = sorted(os.listdir(os.path.join(local, attempt)))
@@ -222,12 +225,18 @@ class ObjectStore:
                     self._ask("delete", name, lambda name=name: self.s3.delete_object(Bucket=self.bucket, Key=self._key(f"{attempt}/{name}")))
         return f"done/{shard}"
 
+    def _put_once(self, name, data, whose):
+        """Puts what all shards share, unless it is there."""
+        if not self._put(name, data, alone=True):
+            raise StoreError(65, f"{self.url}: found another {name} there, expected {whose}")
+
     def _inputs(self, folder):
-        for name in self._names("inputs"):
-            path = os.path.join(folder, "inputs", name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(self._get(f"inputs/{name}"))
+        """The study, and the table that it names, as files of this machine; returns the study's path."""
+        study = self._need("inputs/study.yaml")
+        self._write(folder, "inputs/study.yaml", study)
+        table = _table(study.decode())
+        if table:
+            self._write(folder, f"inputs/{table}", self._need(TABLE, self._need(TABLE_SHA256).decode()))
         return os.path.join(folder, "inputs", "study.yaml")
 
     def fetch(self, out):
@@ -248,20 +257,25 @@ class ObjectStore:
                 for name, digest in json.loads(manifest)["files"].items():
                     self._write(out, f"{attempt}/{name}", self._need(f"{attempt}/{name}", digest.removeprefix("sha256:")))
                 self._write(out, f"done/{shard}", mark)
-            for name in ("study.yaml", "store.json"):
-                self._write(out, name, self._get(name))
+            facts = self._need("store.json")
+            digest = json.loads(facts)["table_sha256"]
+            if digest:
+                self._write(out, TABLE, self._need(TABLE, digest))
+            self._write(out, "study.yaml", self._need("study.yaml"))
+            self._write(out, "store.json", facts)
         except BaseException:
             shutil.rmtree(out, ignore_errors=True)
             raise
         return out
 
-    def _need(self, name, digest):
+    def _need(self, name, digest=None):
+        """The bytes of an object that has to be there, with this SHA-256 where one is known."""
         for _ in range(3):
             data = self._get(name)
             if data is None:
-                raise StoreError(65, f"{self.url}: found no {name}, expected the file that the mark and its manifest name")
+                raise StoreError(65, f"{self.url}: found no {name}, which was put there before")
             found = hashlib.sha256(data).hexdigest()
-            if found == digest:
+            if digest in (None, found):
                 return data
         raise StoreError(65, f"{self.url}: {name}: found SHA-256 {found}, expected {digest}")
 

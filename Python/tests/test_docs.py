@@ -36,10 +36,43 @@ class Pages(unittest.TestCase):
                     ran += 1
         self.assertGreaterEqual(ran, 4)
 
+    def test_what_answers_name_is_taken_as_it_stands(self):
+        """Each argument that the questions of docs/simglucose.md name, such as `group="child"`: an environment takes it, and steps."""
+        import islet.gym as ig
+        with open(os.path.join(ROOT, "docs", "simglucose.md"), encoding="utf-8") as file:
+            answers = file.read().split("## Questions", 1)[1]
+        self.assertEqual(len(re.findall(r"^\d+\. \*\*", answers, flags=re.M)), 20)
+        named = re.findall(r"`((?:options|group|scenario|sensor|reward|meal_bolus|processes)=[^`]+)`", answers)
+        self.assertGreaterEqual(len(named), 10)
+        for code in named:
+            with self.subTest(code):
+                arguments = eval("dict(%s)" % re.sub(r"\s+", " ", code), {})
+                options = arguments.pop("options", None)
+                env = ig.LoopVector(2, duration="1h", **arguments)
+                env.reset(seed=7, options=options)
+                env.step(env.action_space.sample())
+                env.close()
+
+    def test_an_episode_has_its_truth(self):
+        """What the page says of plots: the study of an episode, recorded in full, is the same session."""
+        import islet.gym as ig
+        env = ig.Loop(duration="1h")
+        env.reset(seed=7)
+        over = False
+        while not over:
+            *_, terminated, truncated, info = env.step(env.action_space.sample())
+            over = terminated or truncated
+        with tempfile.TemporaryDirectory() as folder:
+            results = env.unwrapped.study().with_(record="full").run(os.path.join(folder, "out"), report=False).using("rows")
+            self.assertEqual(results.sessions[0]["digest"], info["digest"])
+            self.assertEqual(results.truth()[-1]["plasma_mgdl"], info["truth"]["glucose"])
+        env.close()
+
     def test_the_examples_run(self):
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "out")
             for words in (["judged.py", out, "4", "1d"],
+                          ["train_loop.py", out + "3", "--people", "3", "--rounds", "2", "--judges", "6", "--judged-days", "1"],
                           ["train_alarm.py", out + "2", "--people", "4", "--days", "1", "--rounds", "1", "--judges", "6", "--judged-days", "1"]):
                 words[0] = os.path.join(ROOT, "Python", "examples", words[0])
                 told = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=dict(

@@ -492,6 +492,26 @@ class Processes(unittest.TestCase):
             process.stdout.close()
             self.assertTrue(gone(pids), how)
 
+    def test_a_fork_is_refused_and_the_one_who_made_it_goes_on(self):
+        env, action = ig.Loop(duration="1h"), np.zeros(1, np.float32)
+        expected = lived(env, 3, lambda *_: action)[2]["digest"]
+        env.reset(seed=3)
+        env.step(action)
+        child = os.fork()
+        if child == 0:
+            try:
+                env.step(action)
+            except islet.IsletError as error:
+                os._exit(7 if "after the fork" in str(error) else 1)
+            os._exit(2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+        over = False
+        while not over:
+            *_, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+        self.assertEqual(info["digest"], expected)
+        env.close()
+
     def test_an_interrupted_step_does_not_answer_the_next(self):
         env = ig.Loop(duration="1h")
         expected = lived(env, 3, drawn)[2]["digest"]

@@ -146,6 +146,30 @@ class Results(unittest.TestCase):
         sessions = [session for session, _ in self.results.using("rows").each("truth", arm="pid")]
         self.assertEqual(sessions, [1, 3, 5, 7])
 
+    def test_truth_of_many_is_summed_within_two_gib(self):
+        """Session by session, whatever their number: the sum of all true values is the store's, of a process that may have 2 GiB."""
+        library("pandas")
+        count, days = (1000, 28) if LONG else (5, 2)
+        out = os.path.join(self.folder, "many")
+        islet.Study(dict(STUDY, arms=STUDY["arms"][:1], duration="%dd" % days, cohort={"generate": {"count": count}})).run(out, report=False)
+        script = (
+            "import islet, resource, sys\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+            "sums = [float(table['plasma_mgdl'].sum()) for _, table in islet.open(sys.argv[1]).each('truth')]\n"
+            "print(len(sums), sum(sums), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n")
+        told = subprocess.run(
+            [sys.executable, "-c", script, out], capture_output=True, text=True, env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+        self.assertEqual(told.returncode, 0, told.stderr[-2000:])
+        sessions, total, most = told.stdout.split()
+        self.assertEqual(int(sessions), count)
+        store = sqlite3.connect(os.path.join(out, "study.sqlite"))
+        rows, own = store.execute("SELECT count(*), sum(plasma_mgdl) FROM truth").fetchone()
+        store.close()
+        self.assertEqual(rows, count * (days * 288 + 1))
+        self.assertAlmostEqual(float(total) / own, 1, places=12)
+        if LONG:
+            print("truth of %d sessions, %d rows: %.0f MB" % (count, rows, int(most) / 1024))
+
     def test_summary_comparisons_and_verify(self):
         with open(os.path.join(self.path, "summary.json"), encoding="utf-8") as file:
             self.assertEqual(self.results.summary, json.load(file))

@@ -97,7 +97,8 @@ extension AnswerSchema {
     ])
 
     static let begunAnew = AnswerSchema.object([
-        ("id", .text), ("refused", .list(.object([("code", .text), ("reason", .text)]))),
+        ("id", .text),
+        ("refused", .list(.object([("code", .text), ("reason", .text), ("reason_parts", .named("Parts"))]))),
     ])
 
     static let preview = AnswerSchema.object([
@@ -159,8 +160,10 @@ extension AnswerSchema {
         (
             "Error",
             .object(
-                [("error", .text), ("code", .oneOf(RefusalCode.allCases.map(\.rawValue)))],
-                optional: ["code"])
+                [
+                    ("error", .text), ("error_parts", .named("Parts")),
+                    ("code", .oneOf(RefusalCode.allCases.map(\.rawValue))),
+                ], optional: ["code", "error_parts"])
         ),
         ("Instant", .object(time)), ("Parts", parts), ("Health", health), ("Alert", alert),
         ("Settings", settings), ("Card", card), ("Session", session), ("Event", event), ("Step", step),
@@ -309,6 +312,7 @@ extension AnswerSchema {
         [
             ("kind", .text), ("outcome", .oneOf(LiveEvent.Outcome.allCases.map(\.rawValue))),
             ("code", .orNull(.text)), ("reason", .orNull(.text)),
+            ("reason_parts", .orNull(.named("Parts"))),
             (
                 "input",
                 .orNull(

@@ -57,7 +57,7 @@ package final class GuestConnection: Sendable {
 package final class Connections: Sendable {
     private struct State {
         var all: [ObjectIdentifier: GuestConnection] = [:]
-        /// Of those that nobody has closed.
+        /// Open connections by address.
         var counts: [String: Int] = [:]
         var open = 0
 

@@ -29,7 +29,7 @@
             package var certificate: String?
             package var key: String?
             package var connectionLimit = 1200
-            /// Of one address; beyond it what has been idle longest is closed.
+            /// The most connections of one address; beyond it the one that has been idle longest is closed.
             package var connectionLimitOfAddress = 800
             /// Connections that wait to be accepted. The system has a bound of its own; beyond it a client hears nothing, and asks again after a second.
             package var backlog = 4096

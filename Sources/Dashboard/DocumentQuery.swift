@@ -66,7 +66,7 @@ struct DocumentQuery {
         return .object(members.filter { fields.contains($0.key) })
     }
 
-    /// Of a field, or of one within objects; nil where the document has none.
+    /// The value of a field, or of one within objects (`a.b`); nil where the document has none.
     static func value(of field: String, in document: JSONValue) -> JSONValue? {
         field.split(separator: ".", omittingEmptySubsequences: false).reduce(document) {
             $0?[String($1)]

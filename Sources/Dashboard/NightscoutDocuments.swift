@@ -166,7 +166,8 @@ struct NightscoutDocuments {
                     row.instant, "Carb Correction", row.kind.rawValue,
                     [.init("carbs", Self.thousandths(row.amount))]
                         + (row.kind == .rescue ? [.init("notes", .string("against a low"))] : []))
-            case .podChange: return document(row.instant, "Site Change", row.kind.rawValue, [])
+            case .podChange, .siteChange, .siteChangeInVain:
+                return document(row.instant, "Site Change", PersonRow.Kind.podChange.rawValue, [])
             case .sensorChange: return document(row.instant, "Sensor Change", row.kind.rawValue, [])
             default: return nil
             }

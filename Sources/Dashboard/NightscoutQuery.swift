@@ -56,7 +56,7 @@ enum NightscoutQuery {
             "\(printable(name, limit: 100)): is not understood here, and not ignored; expected \(expected)")
     }
 
-    /// Of a route that takes none.
+    /// Checks the query of a route that takes no parameters.
     static func none(_ request: WebRequest) throws {
         if let one = try parameters(request, beside: systemOfV1).first {
             throw unknown(one.name, "no parameter")
@@ -225,10 +225,10 @@ enum NightscoutQuery {
         return query
     }
 
-    /// Of one document: fields alone.
+    /// Reads the query for one document: `fields` alone.
     static func fieldsOfV3(_ request: WebRequest) throws -> [String]? { try only(["fields"], request).fields }
 
-    /// Of what has changed: limit and fields.
+    /// Reads the query for what has changed: `limit` and `fields`.
     static func historyOfV3(_ request: WebRequest) throws -> DocumentQuery {
         var query = try only(["fields", "limit"], request)
         query.limit = query.limit ?? largestLimit

@@ -17,7 +17,7 @@ struct NightscoutRoutes: Sendable {
     let door: WebDoor
 
     private static let version = "15.0.0"
-    /// Of what is posted at once, bytes and treatments.
+    /// The most that one post may hold: bytes, and treatments.
     private static let postLimit = 64 << 10
     private static let mostPosted = 50
 
@@ -258,7 +258,7 @@ struct NightscoutRoutes: Sendable {
         }
         let answer = try ward.tell(id, WardCommand(.input(.treatment(treatment.said))))
         if let refusal = answer.outcome.refusal {
-            throw NightscoutProblem(409, refusal.reason, code: refusal.code)
+            throw NightscoutProblem(409, refusal.reason.text, code: refusal.code)
         }
         let after = ward.view(id) ?? view
         return (NightscoutDocuments(view: after).treatment(known(after) ?? treatment.said), before != nil)

@@ -173,7 +173,7 @@ enum OpenAPIDocument {
             let room = object(
                 [
                     .init("name", type("string")),
-                    .init("room", ["enum": .array(SessionWish.stages.map { .string($0) })]),
+                    .init("room", ["enum": .array(SessionRequest.stages.map { .string($0) })]),
                     .init("recommended", type("boolean")), .init("pace", pace),
                 ], required: ["room"])
             let begin: [JSONValue.Member] = [
@@ -187,13 +187,14 @@ enum OpenAPIDocument {
                 .init(
                     "history_hours",
                     bounded(
-                        "number", SessionWish.historyHours.lowerBound, SessionWish.historyHours.upperBound)),
+                        "number", SessionRequest.historyHours.lowerBound,
+                        SessionRequest.historyHours.upperBound)),
             ]
             let person = object(
                 [
                     .init("name", type("string")),
-                    .init("person", ["enum": .array(SessionWish.groups.map { .string($0) })]),
-                    .init("scenario", ["enum": .array(SessionWish.scenarios.map { .string($0) })]),
+                    .init("person", ["enum": .array(SessionRequest.groups.map { .string($0) })]),
+                    .init("scenario", ["enum": .array(SessionRequest.scenarios.map { .string($0) })]),
                     .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", drivenPace),
                 ] + begin, required: ["person"])
             return [

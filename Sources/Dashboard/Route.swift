@@ -73,7 +73,7 @@ struct Route: Sendable {
 
     typealias Work = RouteWork
 
-    /// Of a form, or of a log-in, bytes.
+    /// The most bytes that the body of a form or of a log-in may have.
     static let formLimit = 4 << 10
 
     var method: String
@@ -82,7 +82,7 @@ struct Route: Sendable {
     var summary: String
     var query: [Parameter] = []
     var body = Body.none
-    /// Of a success.
+    /// The HTTP status of a success.
     var status = 200
     /// Other answers than 400, 401, 403, 404 and 421.
     var refusals: [Int] = []

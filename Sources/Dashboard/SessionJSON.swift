@@ -146,6 +146,14 @@ enum SessionJSON {
             })
     }
 
+    /// Why something was not done: `name` has the sentence, `name_parts` its parts.
+    static func reason(_ refusal: LiveRefusal, as name: String) -> JSONValue {
+        [
+            "code": .string(refusal.code), name: .string(printable(refusal.reason.text, limit: 2000)),
+            name + "_parts": parts(refusal.reason),
+        ]
+    }
+
     static func health(_ health: SessionHealth) -> JSONValue {
         [
             "is_well": .bool(health.isWell),
@@ -331,7 +339,9 @@ enum SessionJSON {
         return .object(
             [.init("number", .integer(Int64(event.number)))] + time(event.instant, calendar) + [
                 .init("kind", .string(event.kind)), .init("outcome", .string(event.outcome.rawValue)),
-                .init("code", text(event.problem?.code)), .init("reason", text(event.problem?.reason)),
+                .init("code", text(event.problem?.code)),
+                .init("reason", text(event.problem?.reason.text)),
+                .init("reason_parts", event.problem.map { parts($0.reason) } ?? .null),
                 .init("input", input(event)),
                 .init(
                     "values",

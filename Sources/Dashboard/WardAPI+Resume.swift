@@ -30,11 +30,7 @@ extension WardAPI {
         ) { request, names in
             let new = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)
             // A threshold that isn't set again rings for nobody.
-            let refused = new.refused.map {
-                JSONValue.object([
-                    .init("code", .string($0.code)), .init("reason", .string($0.reason)),
-                ])
-            }
+            let refused = new.refused.map { SessionJSON.reason($0, as: "reason") }
             return .text(
                 200,
                 JSONValue.object([.init("id", .string(new.id)), .init("refused", .array(refused))])

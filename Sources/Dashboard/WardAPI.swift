@@ -19,7 +19,7 @@ struct WardAPI: Sendable {
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let seconds = 0.0...1e9
-    /// Of a page, which shows an hour ago where nothing is said.
+    /// `since` for a page, which shows the last hour where nothing is said.
     static let sinceStart = Route.Parameter(
         name: "t", kind: .number(seconds), meaning: "seconds since the session's start")
     private static let from = Route.Parameter(
@@ -51,7 +51,7 @@ struct WardAPI: Sendable {
 
     static func json(_ refusal: LiveRefusal) -> WebResponse {
         json(
-            ["error": .string(printable(refusal.reason, limit: 2000)), "code": .string(refusal.code)],
+            SessionJSON.reason(refusal, as: "error"),
             refusal.code == RefusalCode.frozen.rawValue ? 423 : 409)
     }
 
@@ -230,7 +230,7 @@ struct WardAPI: Sendable {
                 refusals: [422, 503, 507], answer: .id, work: .livesAgain
             ) { request, _ in
                 let id = try ward.create(
-                    try SessionWish(try JSONBody(request.body)), isWanted: request.isWanted)
+                    try SessionRequest(try JSONBody(request.body)), isWanted: request.isWanted)
                 return WebResponse(
                     201, "application/json",
                     .bytes(Array(JSONValue.object([.init("id", .string(id))]).compactText.utf8)),
@@ -273,7 +273,7 @@ struct WardAPI: Sendable {
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let fields = try JSONBody(request.body).object("a fork", Self.fork)
                 let seconds = try fields.number("t")
-                let name = try SessionWish.name(fields)
+                let name = try SessionRequest.name(fields)
                 let found = try ward.fork(
                     id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
                     change: try LiveFork.Change(

@@ -13,7 +13,7 @@ package struct WebDoor: Sendable {
     /// The names that the server answers to, without ports; empty for loopback's.
     private let names: [String]
     private let isTLS: Bool
-    /// Of other pages whose scripts may ask what apps ask; none where nobody has named any.
+    /// Origins of other pages whose scripts may ask what apps ask; empty where nobody has named any.
     private let origins: Set<String>
     /// Browsers that have shown the token; nil where none is asked for.
     let logins: Logins?

@@ -2,7 +2,7 @@
 
 /// One step as the endpoint gets it.
 public struct SyncStep: Hashable, Sendable {
-    /// The same for the same step in every process; letters, digits and hyphens.
+    /// Names the step; every process gives the same step the same ID. Letters, digits and hyphens.
     public var id: String
     /// One JSON object, which holds the id too.
     public var json: String
@@ -16,7 +16,7 @@ public struct SyncStep: Hashable, Sendable {
 /// One session of steps.
 public struct SyncSession: Hashable, Sendable {
     public var session: Int
-    /// The same for the same steps in every process, different for any other steps.
+    /// Names this set of steps: equal in every process for equal steps, different for any others.
     public var key: String
 
     public init(session: Int, key: String) {

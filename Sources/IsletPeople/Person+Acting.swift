@@ -62,6 +62,7 @@ extension Person {
         }
         if let glucose, !isLow { considerCorrection(glucose, phone, settings) }
         let didChange = changeDevices(settings)
+        if let glucose, !didChange { considerSite(glucose, phone, settings) }
         if phone.isAppAlive { askAgain(glucose, isLow: isLow, phone, settings) }
         var idle = 0
         for one in heard {
@@ -77,11 +78,11 @@ extension Person {
         scheduleNext()
     }
 
-    private func isRecent(_ instant: Instant?, _ minutes: Double) -> Bool {
+    func isRecent(_ instant: Instant?, _ minutes: Double) -> Bool {
         instant.map { executor.now.nanoseconds - $0.nanoseconds < PersonState.nanoseconds(minutes) } ?? false
     }
 
-    private func did(_ kind: PersonRow.Kind, _ amount: Double, code: AlertName = .none) {
+    func did(_ kind: PersonRow.Kind, _ amount: Double, code: AlertName = .none) {
         executor.journal.record(.did, at: executor.now, UInt64(kind.index), amount.bitPattern)
         recorder.did(kind, amount, at: executor.now, code: code)
     }
@@ -206,7 +207,7 @@ extension Person {
     }
 
     /// When a correction is allowed again; nil for now.
-    private func correctsFrom(_ settings: PersonSettings) -> Instant? {
+    func correctsFrom(_ settings: PersonSettings) -> Instant? {
         let now = executor.now
         var from = now
         if let last = state?.lastBolus {

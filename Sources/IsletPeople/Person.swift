@@ -7,7 +7,7 @@
 // is asked for once: not by a correction while a late bolus is still to come, not when the meal is long absorbed, not into a low.
 // Does not: decide what the scenario's meals are.
 //
-// Files: `+Hearing` what reaches the person, `+Acting` what they do about it, `+Announcing` what they say of meals.
+// Files: `+Hearing` what reaches the person, `+Acting` what they do about it, `+Site` what they think of a pod's site, `+Announcing` what they say of meals.
 
 public import IsletAlerts
 public import IsletDevices
@@ -37,10 +37,12 @@ public struct PersonConfiguration: Sendable {
     public var therapy: TherapySettings
     /// Before the session's end.
     public var duration: Instant
+    /// Whether an algorithm corrects beside this person: then they watch the site.
+    public var isBesideLoop: Bool
 
     public init(
         settings: PersonSettings, age: PersonAge, calendar: SessionCalendar, streams: RandomStreams,
-        therapy: TherapySettings, duration: Instant
+        therapy: TherapySettings, duration: Instant, isBesideLoop: Bool = false
     ) {
         self.settings = settings
         self.age = age
@@ -48,6 +50,7 @@ public struct PersonConfiguration: Sendable {
         self.streams = streams
         self.therapy = therapy
         self.duration = duration
+        self.isBesideLoop = isBesideLoop
     }
 }
 
@@ -105,7 +108,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     /// Lives the session.
     public func live() async throws {
         watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
-        exercise?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
+        exercise?.begin(executor: executor, body: body, loop: loop, recorder: recorder, person: self)
         state?.nextMeal = meals.first?.instant
         for action in actions {
             try await clock.wait(until: action.instant, phase: .person, "meal")
@@ -182,6 +185,18 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     /// Eaten against lows so far, g, those that exercise may bring among them: by who listens, or by who looks at the sensor now and then.
     public func rescueGrams() -> Double {
         (state?.counts.rescueGrams.sum ?? 0) + (watch?.rescueGrams ?? 0) + (exercise?.grams ?? 0)
+    }
+
+    /// When something was eaten last against a low.
+    var lastRescue: Instant? {
+        guard let state else { return watch?.lastRescue }
+        return state.lastRescue
+    }
+
+    /// Something is eaten against a low, by whatever led to it: nothing is eaten beside it.
+    func ate(againstLow amount: Carbohydrate) {
+        state?.rescue(amount.grams, at: executor.now)
+        watch?.rescued(at: executor.now)
     }
 
     public nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }

@@ -35,7 +35,8 @@ struct PersonDraws {
 
     /// What is done at one instant.
     enum Action: UInt64 {
-        case rescue, correction, askAgain, reopen, feltDelay, treats, helped
+        case rescue, correction, askAgain, reopen, feltDelay, treats, helped, suspicion, ketones, siteChange,
+            pen
     }
 
     private static func index(of instant: Instant) -> UInt64 {

@@ -32,6 +32,12 @@ public struct PersonFacts: Sendable {
     /// When carbohydrate was eaten against a low, and insulin asked for against a high; rising.
     public var rescuedAt: [Instant] = []
     public var correctedAt: [Instant] = []
+    /// Times that the site was thought of, pods changed for it, and those of them that had worked.
+    public var sitesSuspected = 0
+    public var siteChanges = 0
+    public var siteChangesInVain = 0
+    public var ketoneChecks = 0
+    public var penUnits = 0.0
     public var askedAgain = 0
     public var looks = 0
     /// When the person woke at night, by whatever; rising.

@@ -24,13 +24,28 @@ public protocol PersonPhone: AnyObject, Sendable {
     var dropped: PersonDropped? { get }
     func askAgain() throws
     func dismissDropped()
+    /// What the screen's curve shows of the high that lasts: since when readings lie above `bound` without a break, and the one of an hour ago. Nil
+    /// where the newest doesn't.
+    func high(above bound: Double) -> PersonHigh?
+}
+
+/// A high that lasts.
+public struct PersonHigh: Hashable, Sendable {
+    public var since: Instant
+    /// mg/dL; nil for none.
+    public var anHourAgo: Double?
+
+    public init(since: Instant, anHourAgo: Double?) {
+        self.since = since
+        self.anHourAgo = anHourAgo
+    }
 }
 
 /// What the loop gave up and shows.
 public struct PersonDropped: Hashable, Sendable {
     public var at: Instant
     public var insulin: InsulinAmount
-    /// Of a meal that no step has heard of.
+    /// Carbohydrate of a meal that no step has used.
     public var carbohydrate: Carbohydrate
 
     public init(at: Instant, insulin: InsulinAmount, carbohydrate: Carbohydrate) {
@@ -48,4 +63,14 @@ public protocol PersonDevices: AnyObject, Sendable {
     /// Where that was planned for earlier, nothing changes.
     func changePod(at instant: Instant)
     func changeSensor(at instant: Instant)
+    /// Since when the pod that delivers is worn; nil where none does.
+    var podWornSince: Instant? { get }
+    /// Changes a pod that is not over, for its site.
+    func changeSite(at instant: Instant)
+    /// Whether a check finds ketones now.
+    var hasKetones: Bool { get }
+    /// Whether less insulin arrives than is pushed. For the record: nobody knows.
+    var siteFails: Bool { get }
+    /// Insulin that comes from no pump.
+    func inject(_ amount: InsulinAmount) throws
 }

@@ -34,8 +34,10 @@ extension NumberRow where Root == PersonSettings, More == PersonSettingFacts {
     }
 
     /// Whether a sensitivity analysis varies it for somebody with these settings.
-    public func isVaried(in settings: PersonSettings) -> Bool {
+    /// - Parameter isBesideLoop: whether an algorithm corrects beside them: nobody else watches the site.
+    public func isVaried(in settings: PersonSettings, isBesideLoop: Bool) -> Bool {
         guard source.isAssumed, !defines(settings.preset) else { return false }
+        guard isBesideLoop || !PersonSettings.sites.contains(where: { $0.name == name }) else { return false }
         return settings.announcing == .own || !PersonSettings.announcingRows.contains { $0.name == name }
     }
 }

@@ -50,7 +50,7 @@ extension PersonSettings {
             .assumed("that of `life`; iLet's guide says not later than 30 min")),
     ]
 
-    /// Of meal insulin, whoever decides about announcing.
+    /// Settings of meal insulin, whoever decides about announcing.
     static let dosing: [PersonSetting] = [
         PersonSetting(
             "mealBolusWithin", \.mealBolusWithin, 60, in: 0...240, "min",

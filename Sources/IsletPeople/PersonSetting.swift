@@ -59,7 +59,7 @@ extension PersonSettings {
 
     /// Every setting, in the order of files.
     public static let rows: [PersonSetting] =
-        hearing + announcingRows + dosing + feeling + lows + highs + devices + sleep
+        hearing + announcingRows + dosing + feeling + lows + highs + sites + devices + sleep
 
     private static let hearing: [PersonSetting] = [
         PersonSetting(

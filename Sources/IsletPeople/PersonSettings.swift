@@ -82,6 +82,19 @@ public struct PersonSettings: Hashable, Sendable {
     public var correctsClosedLoop = 0.0
     public var correctsBefore = 60.0
 
+    // A site that may fail
+    public var suspectsSite = 0.1
+    public var suspectsAbove = 250.0
+    public var suspectsAfter = 120.0
+    public var suspectsFall = 0.0
+    public var suspectsAgain = 120.0
+    public var checksKetonesAdult = 0.11
+    public var checksKetonesAdolescent = 0.17
+    public var checksKetonesChild = 0.33
+    public var changesSite = 0.48
+    public var siteChangesOfHigh = 2.0
+    public var correctsByPen = 0.15
+
     // Devices
     public var podChange = 20.0
     public var sensorChange = 30.0
@@ -120,6 +133,15 @@ public struct PersonSettings: Hashable, Sendable {
         case .adult: wakesAdult
         case .adolescent: wakesAdolescent
         case .child: wakesChild
+        }
+    }
+
+    /// The chance that somebody of this age checks ketones.
+    func checksKetones(_ age: PersonAge) -> Double {
+        switch age {
+        case .adult: checksKetonesAdult
+        case .adolescent: checksKetonesAdolescent
+        case .child: checksKetonesChild
         }
     }
 

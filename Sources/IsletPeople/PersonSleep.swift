@@ -16,7 +16,7 @@ struct PersonSleep {
     private let age: PersonAge
     private let calendar: SessionCalendar
     private let draws: PersonDraws
-    /// Of an even day and of an odd one.
+    /// Cache of the last two nights, by the day's parity.
     private var known: (even: (day: Int64, night: Night)?, odd: (day: Int64, night: Night)?)
 
     init(_ settings: PersonSettings, _ age: PersonAge, _ calendar: SessionCalendar, _ draws: PersonDraws) {

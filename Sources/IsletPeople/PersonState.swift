@@ -4,7 +4,7 @@ import IsletAlerts
 import IsletDevices
 import IsletKernel
 
-/// Of one person alone: a class, so that no look at it copies it.
+/// The state of one person: a class, so that no look at it copies it.
 final class PersonState {
     /// Why the phone is looked at.
     enum Cause: UInt64 {
@@ -49,7 +49,7 @@ final class PersonState {
     private var lastRings = [Instant?](repeating: nil, count: AlertTopic.allCases.count)
     /// By topic: the evening of the last night in which it rang.
     private var ringNights = [Int64?](repeating: nil, count: AlertTopic.allCases.count)
-    /// Of a child.
+    /// The parent of a child; nil for others.
     private var parent: (draws: PersonDraws, sleep: PersonSleep)?
     /// Rings that called for nothing, oldest first.
     private var nuisances: [Instant] = []
@@ -66,7 +66,7 @@ final class PersonState {
     // Doing
     var lastRescue: Instant?
     var lastMeal: Instant?
-    /// Of the last two hours.
+    /// Rescues of the last two hours.
     private var rescues: [(at: Instant, grams: Double)] = []
     var lastBolus: Instant?
     /// By hand, against a high.
@@ -75,6 +75,9 @@ final class PersonState {
     var announcedMeal: Instant?
     /// The bound of a high alarm that was heard and is not settled: corrected, over, or long ago.
     var highAlarm: (bound: Double, heardAt: Instant)?
+    /// When the site was thought of last, and pods changed for it in the high that began then.
+    var lastSuspicion: Instant?
+    var siteChanges: (high: Instant, count: Int)?
     /// Meals that are eaten, and whose bolus is still to come.
     var owedBoluses = 0
     /// Late boluses that wait for a low to be over, soonest first.
@@ -103,6 +106,8 @@ final class PersonState {
     }
 
     var therapy: TherapySettings { configuration.therapy }
+    /// Whether they think of the site where glucose stays high.
+    var watchesSite: Bool { configuration.isBesideLoop && settings.suspectsSite > 0 }
 
     var next: Instant? {
         var next = Instant.distantFuture

@@ -39,7 +39,7 @@ struct BesidePage {
     let rows: [Ward.ComparisonRow]
     let context: PageContext
 
-    private var telling: Telling { Telling(calendar: left.calendar, now: to, unit: context.unit) }
+    private var telling: PageText { PageText(calendar: left.calendar, now: to, unit: context.unit) }
 
     var surfaces: [Surface] {
         var charts = Surface(.charts, chartText)
@@ -55,7 +55,7 @@ struct BesidePage {
             facts: [
                 ("page", "beside"), ("session", left.id), ("other", right.id),
                 ("unit", context.unit.rawValue),
-                ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(Telling.seconds(to))"),
+                ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(PageText.seconds(to))"),
                 ("readonly", "1"),
             ],
             header: "<div class=\"who\"><h1>\(left.name) beside \(right.name)</h1></div>",
@@ -105,7 +105,7 @@ struct BesidePage {
             ])
     }
 
-    /// Of what isn't a person: a panel a value, with both lines in it.
+    /// The chart for what isn't a person: a panel a value, with both lines in it.
     private func valueChart(width: Double, end: Double) -> Chart {
         let from = end - Double(context.hours) * 60
         let axis = Axis.time("", from: from, to: end + 15, calendar: left.calendar)

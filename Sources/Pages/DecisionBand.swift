@@ -13,7 +13,7 @@ import IsletLive
 struct DecisionBand {
     let view: SessionView
     let context: PageContext
-    let telling: Telling
+    let telling: PageText
 
     private var from: Instant { view.now.adding(-Int64(context.hours) * Nanoseconds.hour) }
     private static let lanes = 8

@@ -69,7 +69,7 @@ extension Page {
             studies.isEmpty
             ? "<p>The server offers no study file.</p>"
             : "<form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"a-study\">Study file</label><select id=\"a-study\" name=\"study\">\(options)</select></div>\(fields("a"))\(answer)</form>"
-        let stages = SessionWish.stages.map { stage -> HTML in "<option>\(stage)</option>" }
+        let stages = SessionRequest.stages.map { stage -> HTML in "<option>\(stage)</option>" }
         let room: HTML =
             "<section class=\"ground\"><h2>A grow room</h2><form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"c-room\">Stage of growth</label><select id=\"c-room\" name=\"room\">\(stages)</select></div><label class=\"tick\"><input type=\"checkbox\" name=\"recommended\" checked> Ring outside of what is recommended for this stage</label><div class=\"field\"><label for=\"c-name\">Name (optional)</label><input id=\"c-name\" name=\"name\" type=\"text\" maxlength=\"80\" autocomplete=\"off\"></div>\(paceField("c-pace"))\(answer)</form></section>"
         let main: HTML =

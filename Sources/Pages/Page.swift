@@ -23,7 +23,7 @@ package struct PageContext: Sendable {
     package var presentSeconds: Int64?
     /// What charts are drawn for, px: the width of their place, where its page has said it.
     package var width = 640.0
-    /// Of a ward: who is well has rows too.
+    /// Whether a ward has rows for those who are well, too.
     package var showsWell = false
 
     package init(

@@ -82,7 +82,7 @@ struct SessionCharts {
             marks: marks)
     }
 
-    /// Of each range, what its readings are drawn with.
+    /// By range, how its readings are drawn.
     private static let inks: [(look: String, ink: Ink)] = [
         ("verylow", .veryLow), ("low", .low), ("inrange", .target), ("high", .high), ("veryhigh", .veryHigh),
     ]

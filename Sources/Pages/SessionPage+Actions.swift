@@ -62,7 +62,7 @@ extension SessionPage {
             "<div class=\"field\"><label for=\"\(id)\">\(label)</label><span class=\"entry\"><input id=\"\(id)\" name=\"\(facts.said ?? facts.name)\" type=\"number\" inputmode=\"decimal\" min=\"\(from)\" max=\"\(to)\" step=\"\(step ?? (isGlucose ? "0.1" : "1"))\" value=\"\(now ?? "")\" aria-describedby=\"\(id)-unit\"\(multiplied)\(required)\(off)> <span class=\"unit\" id=\"\(id)-unit\">\(unit)<span class=\"unseen\">, from \(from) to \(to) \(unit)</span></span></span></div>"
     }
 
-    /// The same of a command's field; nothing for one that its row hasn't.
+    /// A number field for a command's field; nothing for one that its row hasn't.
     private func number(
         _ label: String, _ command: String, _ field: String, id: String, step: String? = nil,
         value: Double? = nil, isOptional: Bool = false, off: HTML
@@ -138,9 +138,10 @@ extension SessionPage {
         if let asked = view.live.requestedBolus, !isPast {
             let onBoard: HTML =
                 (asked.onBoard >= 0.05
-                    ? " \(Telling.units(asked.onBoard)) of earlier boluses still act." : "") + foreseen(asked)
+                    ? " \(PageText.units(asked.onBoard)) of earlier boluses still act." : "")
+                + foreseen(asked)
             inner +=
-                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet.\(onBoard) \(telling.left(asked.until)) left to confirm.</p>\(confirmation(asked))</div>"
+                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(PageText.seconds(asked.until))")\"><p><strong>Give \(PageText.units(asked.units)) now?</strong> Nothing has been given yet.\(onBoard) \(telling.left(asked.until)) left to confirm.</p>\(confirmation(asked))</div>"
         }
         if view.live.pump?.condition == .bolusing {
             inner += button("cancelBolus", "Stop the running bolus")
@@ -176,7 +177,7 @@ extension SessionPage {
                     ? "The loop expects \(telling.glucose(forecast.glucose)) at \(telling.time(forecast.at)). "
                     : nil
             } ?? ""
-        return "<strong>\(Telling.units(units)) on board.</strong> \(glucose)\(expected)"
+        return "<strong>\(PageText.units(units)) on board.</strong> \(glucose)\(expected)"
     }
 
     /// Where it would lead without more food: no forecast, and said so.
@@ -193,7 +194,7 @@ extension SessionPage {
     /// What speaks against it stands before the button, and the button behind one more press.
     private func confirmation(_ asked: RequestedBolus) -> HTML {
         func give(_ words: String, _ anyway: HTML) -> HTML {
-            "<button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(anyway)\(offWhereFed)>\(words) \(Telling.units(asked.units))</button>"
+            "<button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(anyway)\(offWhereFed)>\(words) \(PageText.units(asked.units))</button>"
         }
         let away: HTML =
             "<button type=\"button\" class=\"quiet\" data-not-now=\"\(asked.number)\">Not now</button>"
@@ -300,7 +301,7 @@ extension SessionPage {
         )
     }
 
-    /// Of a room: its keeper goes and looks.
+    /// For a room: its keeper goes and looks.
     var visit: Surface {
         Surface(
             .visit, classes: "ground",

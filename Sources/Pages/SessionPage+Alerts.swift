@@ -61,9 +61,9 @@ extension SessionPage {
         return "<ul class=\"plain\" data-standing>\(items)</ul>"
     }
 
-    /// Of an episode: another episode of the same code is another.
+    /// Names an episode: another episode of the same code has another key.
     func key(_ alert: AlertStory) -> String {
-        "\(alert.code.rawValue)@\(Telling.seconds(alert.raisedAt))\(alert.isPreview ? "p" : "")"
+        "\(alert.code.rawValue)@\(PageText.seconds(alert.raisedAt))\(alert.isPreview ? "p" : "")"
     }
 
     private func head(_ alert: AlertStory, level: String) -> HTML {
@@ -73,7 +73,7 @@ extension SessionPage {
         let rang: HTML =
             whereRang.isEmpty ? "" : alert.isUntold ? " · <strong>\(whereRang)</strong>" : " · \(whereRang)"
         let action: HTML =
-            alert.action.isEmpty ? "" : "<p class=\"do\">\(Telling.shortened(alert.action))</p>"
+            alert.action.isEmpty ? "" : "<p class=\"do\">\(PageText.shortened(alert.action))</p>"
         let countdown: HTML =
             alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
         return
@@ -119,7 +119,7 @@ extension SessionPage {
         if page != .alerts { text += "<a class=\"button quiet\" href=\"\(address(.alerts))\">Why</a>" }
         if alert.isPreview || alert.source == .policy {
             text +=
-                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\("\(Telling.seconds(alert.raisedAt))")\"\(off)>Dismiss</button>"
+                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\("\(PageText.seconds(alert.raisedAt))")\"\(off)>Dismiss</button>"
         }
         return text
     }
@@ -136,7 +136,7 @@ extension SessionPage {
             ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
             : ""
         let code = alert.code.rawValue
-        let episode = "\(Telling.seconds(alert.raisedAt))"
+        let episode = "\(PageText.seconds(alert.raisedAt))"
         let facts: HTML =
             "data-toast=\"\(key(alert))-\(alert.severity.name)\" data-alert=\"\(code)\" data-episode=\"\(episode)\""
         let action: HTML = alert.action.isEmpty ? "" : " \(alert.action)"

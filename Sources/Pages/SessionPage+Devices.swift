@@ -26,7 +26,7 @@ extension SessionPage {
                 "The pump’s own temporary basal", "\(ChartNumber.text(rate.unitsPerHour, places: 2)) U/h")
         }
         let given = view.log.deliveries.suffix(8).reversed().map { row -> HTML in
-            "<li>\(telling.time(row.instant)) <span>\(Telling.units(row.units))</span></li>"
+            "<li>\(telling.time(row.instant)) <span>\(PageText.units(row.units))</span></li>"
         }
         if !given.isEmpty { text += "<h3>Newest deliveries</h3><ol class=\"story\">\(given)</ol>" }
         return text

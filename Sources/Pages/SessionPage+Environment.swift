@@ -59,7 +59,7 @@ extension SessionPage {
             threshold.low.map { "below \(telling.value($0, of: metric))" },
             threshold.high.map { "above \(telling.value($0, of: metric))" },
         ].compactMap { $0 }
-        let delay = threshold.sensitivity == 0 ? "at once" : "after \(Telling.span(threshold.sensitivity))"
+        let delay = threshold.sensitivity == 0 ? "at once" : "after \(PageText.span(threshold.sensitivity))"
         return "Rings \(parts.joined(separator: " and ")), \(delay)."
     }
 

@@ -44,7 +44,7 @@ extension SessionPage {
         let doubt: HTML =
             reading.isReliable ? "" : "<p class=\"facts stale\">The sensor itself doubts this value.</p>"
         return
-            "<p class=\"big \(isStale ? "stale" : look)\" data-glucose data-stale-after=\"310\" data-of=\"\("\(Telling.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong> <span class=\"unit\">\(context.unit.rawValue)</span>\(arrow)</p>\(facts)\(old)\(doubt)"
+            "<p class=\"big \(isStale ? "stale" : look)\" data-glucose data-stale-after=\"310\" data-of=\"\("\(PageText.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong> <span class=\"unit\">\(context.unit.rawValue)</span>\(arrow)</p>\(facts)\(old)\(doubt)"
     }
 
     /// Closed, open, waiting for its first step, stopped, frozen.
@@ -92,7 +92,7 @@ extension SessionPage {
         }
         if let cut = display.cut {
             text += warning(
-                "A dose of \(Telling.units(cut.amount)) at \(telling.time(cut.at)) was above the largest allowed and was cut."
+                "A dose of \(PageText.units(cut.amount)) at \(telling.time(cut.at)) was above the largest allowed and was cut."
             )
         }
         return Surface(.loop, classes: "tile", text)
@@ -161,7 +161,7 @@ extension SessionPage {
         }
         if !status.isConnected { text += warning("Not in reach: this is what was last known.") }
         let more = status.isReservoirExact ? "" : "more than "
-        text += fact("Reservoir", "\(more)\(Telling.units(status.reservoir))")
+        text += fact("Reservoir", "\(more)\(PageText.units(status.reservoir))")
         if let expires = status.podExpiresAt {
             text +=
                 expires > view.now
@@ -171,10 +171,10 @@ extension SessionPage {
         if status.unresolvedRequest != nil {
             text += warning("A request was never answered: it counts as given until the pump says otherwise.")
         }
-        if let way = display?.underWay { text += fact("Under way", "\(Telling.units(way))") }
+        if let way = display?.underWay { text += fact("Under way", "\(PageText.units(way))") }
         if let owed = display?.owed {
             let until: HTML = display?.owedUntil.map { ", asked for until \(telling.time($0))" } ?? ""
-            text += fact("Owed", "\(Telling.units(owed))\(until)")
+            text += fact("Owed", "\(PageText.units(owed))\(until)")
             text += button("cancelOwed", "Call off what is owed")
         }
         if let low = display?.typedLow {
@@ -221,7 +221,7 @@ extension SessionPage {
         func glucose(_ mgdl: Double?) -> String? { mgdl.map(telling.glucose(mgdl:)) }
         let day = view.summary
         let cells = [
-            cell("Insulin", day.map { Telling.units($0.insulinUnits) }),
+            cell("Insulin", day.map { PageText.units($0.insulinUnits) }),
             cell("Lowest", glucose(day?.lowestMgdl)),
             cell("Highest", glucose(day?.highestMgdl)), cell("Mean", glucose(day?.meanMgdl)),
             cell("Target", view.live.target.map(telling.glucose)),

@@ -16,7 +16,7 @@ extension SessionPage {
             : [frozen, past, fork, banner, glucose, loop, pump, charts, summary]
     }
 
-    private var then: Int64 { Telling.seconds(view.now) }
+    private var then: Int64 { PageText.seconds(view.now) }
     private var present: Int64 { max(then, context.presentSeconds ?? then) }
 
     var past: Surface {
@@ -24,7 +24,7 @@ extension SessionPage {
         let words: HTML =
             back == 0
             ? "Choose a moment of this session’s past."
-            : "You are looking at the past: <strong>\(telling.dayAndTime(view.now))</strong>, \(Telling.span(back * Nanoseconds.second)) before now."
+            : "You are looking at the past: <strong>\(telling.dayAndTime(view.now))</strong>, \(PageText.span(back * Nanoseconds.second)) before now."
         let home: HTML = "<a class=\"button\" href=\"\(address(.home))\">Back to now</a>"
         let jumps: [(String, Int64)] = [
             ("5 min earlier", then - 300), ("1 h earlier", then - 3600), ("6 h earlier", then - 21_600),
@@ -35,7 +35,7 @@ extension SessionPage {
         }
         let clock = view.calendar.timeOfDay(at: .start) / Nanoseconds.second
         let form: HTML =
-            "<form method=\"get\" action=\"/sessions/\(view.id)/past\" data-past data-present=\"\("\(present)")\" data-clock-offset=\"\("\(clock)")\"><div class=\"field\"><label for=\"past-t\">Moment</label><input id=\"past-t\" class=\"wide\" name=\"t\" type=\"range\" min=\"0\" max=\"\("\(present)")\" step=\"60\" value=\"\("\(then)")\" aria-valuetext=\"\(telling.clock(view.now)), \(Telling.span(back * Nanoseconds.second)) before now\"></div><div class=\"row\"><output for=\"past-t\" data-past-words>\(telling.dayAndTime(view.now)), \(Telling.span(back * Nanoseconds.second)) before now</output><button type=\"submit\" class=\"do\">Open</button></div></form>"
+            "<form method=\"get\" action=\"/sessions/\(view.id)/past\" data-past data-present=\"\("\(present)")\" data-clock-offset=\"\("\(clock)")\"><div class=\"field\"><label for=\"past-t\">Moment</label><input id=\"past-t\" class=\"wide\" name=\"t\" type=\"range\" min=\"0\" max=\"\("\(present)")\" step=\"60\" value=\"\("\(then)")\" aria-valuetext=\"\(telling.clock(view.now)), \(PageText.span(back * Nanoseconds.second)) before now\"></div><div class=\"row\"><output for=\"past-t\" data-past-words>\(telling.dayAndTime(view.now)), \(PageText.span(back * Nanoseconds.second)) before now</output><button type=\"submit\" class=\"do\">Open</button></div></form>"
         return Surface(
             .past, isLive: false,
             "<div class=\"notice now\">\(Icon.past.html)<div><p>\(words)</p></div></div><div class=\"row\">\(home)</div><h2>Another moment</h2>\(form)<div class=\"row\">\(links)</div>"

@@ -15,7 +15,7 @@ struct SessionPage {
     let timeline: [LiveEvent]
     let clearedShown: Int
     let context: PageContext
-    let telling: Telling
+    let telling: PageText
 
     init(
         _ page: PageName, _ view: SessionView, timeline: [LiveEvent], clearedShown: Int,
@@ -23,7 +23,7 @@ struct SessionPage {
     ) {
         (self.page, self.view, self.timeline) = (page, view, timeline)
         (self.clearedShown, self.context) = (max(10, clearedShown), context)
-        telling = Telling(view, context)
+        telling = PageText(view, context)
     }
 
     var isPast: Bool { page == .past }
@@ -32,7 +32,7 @@ struct SessionPage {
     var isOff: Bool { view.areControlsDisabled || isPast }
     /// As an attribute of a control.
     var off: HTML { isOff ? " disabled" : "" }
-    /// Of what a session that is fed doesn't do.
+    /// Switches off what a session that is fed doesn't do.
     var offWhereFed: HTML { isOff || view.live.isFed ? " disabled" : "" }
 
     // MARK: Pieces
@@ -68,7 +68,7 @@ struct SessionPage {
             "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n\(isPast ? "" as HTML : Page.liveDot)<div class=\"tools\">\(isPast ? "" as HTML : Page.soundButton)\((isPast ? [bell] : [pace, bell]).html)</div>\n\(isPast ? "" as HTML : phone.html)"
         var facts = [
             ("page", page.rawValue), ("session", view.id), ("number", "\(view.number)"),
-            ("now", "\(Telling.seconds(view.now))"), ("pace", view.pace.description),
+            ("now", "\(PageText.seconds(view.now))"), ("pace", view.pace.description),
             ("hours", "\(context.hours)"), ("cleared", "\(clearedShown)"), ("unit", context.unit.rawValue),
             ("kind", view.kind.rawValue), ("name", view.name),
             ("numbers", WardCommand.numbers.joined(separator: " ")),
@@ -120,7 +120,7 @@ struct SessionPage {
         switch page {
         case .home: "/sessions/\(view.id)"
         case .environment: "/subjects/\(view.id)/environment"
-        case .past: "/sessions/\(view.id)/past?t=\("\(Telling.seconds(view.now))")"
+        case .past: "/sessions/\(view.id)/past?t=\("\(PageText.seconds(view.now))")"
         default: "/sessions/\(view.id)/\(page.rawValue)"
         }
     }
@@ -280,7 +280,7 @@ struct SessionPage {
         let link: HTML =
             "<p class=\"go-on\"><a href=\"/sessions/\(anew.id)\">It was begun anew: open that session</a></p>\n"
         guard !anew.refused.isEmpty else { return link }
-        let reasons = anew.refused.map(\.reason).joined(separator: "; ")
+        let reasons = telling.words(anew.refused.map(\.reason).joined(separator: "; "))
         return link
             + notice(
                 .urgent, "danger", "Not set in it",

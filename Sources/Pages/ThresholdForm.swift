@@ -12,7 +12,7 @@ struct ThresholdForm {
     let page: SessionPage
 
     private var metric: AlertMetric { threshold.metric }
-    private var telling: Telling { page.telling }
+    private var telling: PageText { page.telling }
     private var unit: String { telling.unitText(metric) }
     private var factor: Double { telling.factor(metric) }
     private var id: String { "threshold-\(metric.rawValue)" }
@@ -97,10 +97,10 @@ struct ThresholdForm {
             "<svg class=\"zones\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">\(text)</svg>"
     }
 
-    /// The same for those who see no colour.
+    /// The zones in words, for those who see no colour.
     private var zoneWords: HTML {
         var words: [HTML] = threshold.recommended.map { recommended in
-            "<span class=\"swatch recommended\"></span>Recommended (\(recommended.stage)): \(telling.number(recommended.range.lowerBound, of: metric)) to \(telling.value(recommended.range.upperBound, of: metric)); \(Telling.shortened(recommended.source))."
+            "<span class=\"swatch recommended\"></span>Recommended (\(recommended.stage)): \(telling.number(recommended.range.lowerBound, of: metric)) to \(telling.value(recommended.range.upperBound, of: metric)); \(PageText.shortened(recommended.source))."
         }
         let critical = [
             threshold.criticalBelow.map { "below \(telling.value($0, of: metric))" },
@@ -120,7 +120,7 @@ struct ThresholdForm {
         let now = threshold.sensitivity / Nanoseconds.minute
         var choices: [(Int64, String)] = [(0, "At once"), (15, "After 15 min"), (60, "After 1 h")]
         if !choices.contains(where: { $0.0 == now }) {
-            choices.append((now, "After \(Telling.span(threshold.sensitivity))"))
+            choices.append((now, "After \(PageText.span(threshold.sensitivity))"))
         }
         let options = choices.map { minutes, name -> HTML in
             let chosen: HTML = minutes == now ? " checked" : ""
@@ -138,7 +138,7 @@ struct ThresholdForm {
         }
         let to = telling.now.nanoseconds / Nanoseconds.second
         let from = to - 86_400
-        let points = threshold.series.filter { Telling.seconds($0.at) >= from && $0.value.isFinite }
+        let points = threshold.series.filter { PageText.seconds($0.at) >= from && $0.value.isFinite }
         let bounds = [threshold.low, threshold.high].compactMap { $0 }
         let recommended = threshold.recommended.first?.range
         let all =
@@ -152,7 +152,7 @@ struct ThresholdForm {
         }
         var last: Int64?
         let path = points.map { point in
-            let at = Telling.seconds(point.at)
+            let at = PageText.seconds(point.at)
             let isJoined = last.map { at - $0 <= 900 } ?? false
             last = at
             return

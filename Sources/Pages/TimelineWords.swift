@@ -12,7 +12,7 @@ import IsletKernel
 import IsletTrials
 
 struct TimelineWords {
-    let telling: Telling
+    let telling: PageText
 
     /// nil for what is no news.
     func words(_ event: LiveEvent) -> HTML? {
@@ -57,9 +57,9 @@ struct TimelineWords {
     }
 
     /// - Parameter ask: what was asked for, as an imperative; empty where nobody knows it.
-    private func refused(_ event: LiveEvent, _ ask: HTML, _ reason: String) -> HTML {
+    private func refused(_ event: LiveEvent, _ ask: HTML, _ reason: ValueText) -> HTML {
         let word: HTML = event.outcome == .unknown ? "Not sure whether it was done" : "Refused"
-        let sentence = Telling.sentence(Telling.shortened(reason))
+        let sentence = PageText.sentence(telling.words(reason))
         return "<strong>\(word):</strong> \(ask)\(ask.isEmpty ? "" : ". ")\(sentence)"
     }
 
@@ -130,7 +130,7 @@ struct TimelineWords {
         case (_, .number(let number)):
             switch field.unit {
             case "mg/dL": return "\(telling.glucose(mgdl: number))"
-            case "U": return "\(Telling.units(number))"
+            case "U": return "\(PageText.units(number))"
             default: return "\(self.number(number * field.factor)) \(field.unit)"
             }
         case (_, .whole(let number)):
@@ -182,7 +182,7 @@ struct TimelineWords {
         case .step(let row): return step(row, fate)
         case .lapse(let row): return "Not given: \(row.words)"
         case .delivery(let row):
-            return "Delivery: \(Telling.units(row.units)) for request \("\(row.requestID)")"
+            return "Delivery: \(PageText.units(row.units)) for request \("\(row.requestID)")"
         case .person(let row): return person(row)
         case .fault(let row): return "Fault: \(row.kind), until \(telling.time(row.end))"
         case .alert(let row): return "\(StoryWords.line(effect: row.effect, reason: row.reason))"
@@ -196,12 +196,12 @@ struct TimelineWords {
         if !row.failure.isEmpty { return "\(head) failed: \(row.failure)" }
         let became =
             switch fate {
-            case .accepted: "accepted \(Telling.units(row.acceptedUnits))"
+            case .accepted: "accepted \(PageText.units(row.acceptedUnits))"
             case .onItsWay: "on its way"
             case .suggested: "suggested only"
             }
         return
-            "\(head): basal \(Telling.units(row.basalUnits)), correction \(Telling.units(row.correctionUnits)), meal \(Telling.units(row.mealUnits)); \(became)"
+            "\(head): basal \(PageText.units(row.basalUnits)), correction \(PageText.units(row.correctionUnits)), meal \(PageText.units(row.mealUnits)); \(became)"
     }
 
     private func person(_ row: PersonRow) -> HTML {
@@ -209,7 +209,7 @@ struct TimelineWords {
             return "Person \(words)\(row.code.isNone ? "" : " (\(StoryWords.name(of: row.code.rawValue)))")"
         }
         switch row.kind {
-        case .manualBolus: return "Bolus by hand: \(Telling.units(row.amount))"
+        case .manualBolus: return "Bolus by hand: \(PageText.units(row.amount))"
         case .announcement: return "Announced: \(number(row.amount)) g"
         default: return "Eaten: \(number(row.amount)) g"
         }

@@ -127,7 +127,7 @@ struct WardPage {
         let lines = cards.map { card -> String in
             let pace = card.isMoving ? card.pace.description : "paused"
             return
-                "\(card.id) \(card.standing.group.rawValue) \(card.standing.danger.rawValue) \(Telling.seconds(card.now)) \(pace) \(card.filters.joined(separator: ","))"
+                "\(card.id) \(card.standing.group.rawValue) \(card.standing.danger.rawValue) \(PageText.seconds(card.now)) \(pace) \(card.filters.joined(separator: ","))"
         }
         return Surface(
             .order, tag: "div", classes: "unseen", attributes: " hidden",
@@ -152,14 +152,14 @@ struct WardPage {
     private var heard: Surface {
         guard !cards.isEmpty else { return Surface(.heard, classes: "heard", "") }
         let items = rings.prefix(Self.ringsShown).map { ring -> HTML in
-            let telling = Telling(calendar: ring.calendar, now: ring.at, unit: context.unit)
+            let telling = PageText(calendar: ring.calendar, now: ring.at, unit: context.unit)
             return
-                "<li data-key=\"ring-\(ring.number)\" data-of=\"\(ring.session)\"><span class=\"when\">\(telling.dayAndTime(ring.at))</span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
+                "<li data-key=\"ring-\(ring.number)\" data-session=\"\(ring.session)\"><span class=\"when\">\(telling.dayAndTime(ring.at))<span class=\"ago\" data-age=\"\("\(PageText.seconds(ring.at))")\" data-keep></span></span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
         }
         let list: HTML =
             items.isEmpty
             ? "<p class=\"facts\">Nothing has rung yet.</p>" : "<ol class=\"plain\">\(items)</ol>"
-        return Surface(.heard, classes: "heard", "<h2>Heard just now</h2>\(list)")
+        return Surface(.heard, classes: "heard", "<h2>What rang last</h2>\(list)")
     }
 
     /// What the page's script writes, and what it is told by.
@@ -167,7 +167,7 @@ struct WardPage {
         guard !cards.isEmpty else { return "" }
         let keys = [
             ("j", "next"), ("k", "previous"), ("a", "acknowledge"), ("z", "snooze"), ("o", "open"),
-            ("m", "sound"), ("/", "find"),
+            ("p", "the past"), ("m", "sound"), ("/", "find"),
         ].map { key, words -> HTML in "<kbd>\(key)</kbd> \(words) " }
         let notify: HTML =
             context.canNotify

@@ -15,15 +15,15 @@ struct WardRow {
     let context: PageContext
     /// Sent to a page that counts ages itself.
     let isPart: Bool
-    private let telling: Telling
+    private let telling: PageText
 
     init(_ card: WardCard, _ context: PageContext, isPart: Bool) {
         (self.card, self.context, self.isPart) = (card, context, isPart)
-        telling = Telling(calendar: card.calendar, now: card.now, unit: context.unit)
+        telling = PageText(calendar: card.calendar, now: card.now, unit: context.unit)
     }
 
     var html: HTML {
-        "<div class=\"who\">\(band)\(name)</div><div class=\"now\">\(card.kind == .person ? glucose : values)</div><div class=\"harm\">\(harm)</div>\(trace)<div class=\"why\">\(why)</div><div class=\"supply\">\(supply)</div><div class=\"acts\">\(acts)</div>"
+        "<div class=\"who\">\(band)\(name)</div><div class=\"now\">\(card.kind == .person ? glucose : values)</div><div class=\"harm\">\(harm)</div>\(past)<div class=\"why\">\(why)</div><div class=\"supply\">\(supply)</div><div class=\"acts\">\(acts)</div>"
     }
 
     /// `128 →`, of somebody who is well.
@@ -85,7 +85,7 @@ struct WardRow {
         let (look, word) = Self.range(mgdl)
         let trend = card.isStale ? nil : telling.trend(card.trend)
         var text: HTML =
-            "<span class=\"chip \(card.isStale ? "stale" : look)\" data-stale-after=\"310\" data-of=\"\("\(Telling.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong></span>"
+            "<span class=\"chip \(card.isStale ? "stale" : look)\" data-stale-after=\"310\" data-of=\"\("\(PageText.seconds(reading.instant))")\"><strong>\(context.unit.text(mgdl: mgdl))</strong></span>"
         // Where it turns old before anything is sent again, the page says so.
         text +=
             " <span class=\"word \(look)\" data-fresh\(card.isStale ? " hidden" as HTML : "")>\(word)</span><span class=\"word old\" data-when-stale\(card.isStale ? "" : " hidden" as HTML)>Old</span>"
@@ -134,8 +134,8 @@ struct WardRow {
 
     /// How long it has lasted, counted on by the page.
     private func lasting(_ since: Instant) -> HTML {
-        let text = isPart ? "" : Telling.span(card.now.nanoseconds - since.nanoseconds)
-        return "<span data-for=\"\("\(Telling.seconds(since))")\">\(text)</span>"
+        let text = isPart ? "" : PageText.span(card.now.nanoseconds - since.nanoseconds)
+        return "<span data-for=\"\("\(PageText.seconds(since))")\">\(text)</span>"
     }
 
     // MARK: Why
@@ -147,7 +147,7 @@ struct WardRow {
             let at: HTML = card.acknowledgedAt.map { " \(telling.time($0))" } ?? ""
             let seen: HTML = still.isAcknowledged ? ": acknowledged\(at), still so" : ""
             parts.append(
-                "\(SessionPage.icon(still.severity).html)\(Telling.sentence(telling.words(still.text)).dropPoint)\(seen)"
+                "\(SessionPage.icon(still.severity).html)\(PageText.sentence(telling.words(still.text)).dropPoint)\(seen)"
             )
         }
         if let top = card.top {
@@ -245,6 +245,14 @@ struct WardRow {
     // MARK: Trace
 
     private static let (width, height) = (210.0, 44.0)
+
+    /// The trace leads to the moment of it that is pressed; the keyboard has `p`, and the person's own page.
+    private var past: HTML {
+        guard let last = card.sparkline.last(where: { $0.value.isFinite }) else { return trace }
+        let seconds = PageText.seconds(last.at)
+        return
+            "<a class=\"past\" href=\"/sessions/\(card.id)/past?t=\("\(seconds)")\" data-act=\"p\" data-last=\"\("\(seconds)")\" tabindex=\"-1\" title=\"Open a moment of these three hours\">\(trace)<span class=\"unseen\">The past of \(card.name)</span></a>"
+    }
 
     /// Three hours of readings, each in its range's colour, and the half hour to come. The row's words say the rest.
     private var trace: HTML {

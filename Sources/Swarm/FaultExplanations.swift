@@ -133,7 +133,7 @@ package struct FaultRule: Sendable {
 }
 
 enum AlertDebounce {
-    /// Of the flow's two alerts of a pump that is missing.
+    /// How long a pump must be missing before the flow's two alerts of it.
     static let pump = 5 * Nanoseconds.minute
     /// Three steps without success.
     static let stepping = 15 * Nanoseconds.minute

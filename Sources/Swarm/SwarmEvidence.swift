@@ -37,9 +37,9 @@ package struct SwarmEvidence: Sendable {
         package var largestDose: InsulinAmount?
         /// Pulses that the pump had pushed of its own accord by then.
         package var basalPushed: Int64 = 0
-        /// The same by request.
+        /// Pulses that the pump had pushed by request by then.
         package var requestPushed: Int64 = 0
-        /// Of these, pulses that never left it: a bolus was cut short between two steps.
+        /// How many of `requestPushed` never left it: a bolus was cut short between two steps.
         package var requestCut: Int64 = 0
         package var isPumpInReach = true
     }

@@ -57,6 +57,9 @@ package enum SwarmPlan {
             settings.correctsAbove = 150
             settings.looksPerDay = 60
             settings.asksAgain = 1
+            // Changes pods at the first high, again and again, and has a pen beside it.
+            (settings.suspectsAfter, settings.suspectsAgain) = (30, 60)
+            (settings.changesSite, settings.siteChangesOfHigh, settings.correctsByPen) = (1, 10, 1)
         }
         if choice.next() % 2 == 0 {
             settings.announcing = .own

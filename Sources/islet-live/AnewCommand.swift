@@ -30,7 +30,8 @@ struct AnewCommand: ParsableCommand {
             "\(printable(journal, limit: 4096)): begun anew; the old journal is \(printable(kept, limit: 4096))"
         )
         for refusal in refused {
-            try StandardStream.output.writeLine("not set again: \(printable(refusal.reason, limit: 400))")
+            try StandardStream.output.writeLine(
+                "not set again: \(printable(refusal.reason.text, limit: 400))")
         }
     }
 }

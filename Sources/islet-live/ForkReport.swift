@@ -130,7 +130,7 @@ struct ForkReport {
         return rows
     }
 
-    /// Of the whole of both lives, what they have in common included.
+    /// Outcomes over the whole of both lives, what they have in common included.
     private func outcomes(_ fork: LiveFork) -> [[String]] {
         var rows = [["from the start on", "", "original", "fork"]]
         for outcome in fork.opening.study.outcomes where !fork.opening.isFed || outcome.kind == .sensor {

@@ -53,7 +53,7 @@ struct AlertsExplainCommand: ParsableCommand {
         let sessions = try ResultSessions(
             store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
-        let (subject, arm) = try sessions.cast(of: stored)
+        let (subject, arm) = try sessions.subjectAndArm(of: stored)
         let shadow = try policy.flatMap { try sessions.policy($0, in: arm) }
         let told = try AlertExplanation(
             sessions.study, subject: subject, index: stored.subjectIndex, arm: arm, policy: shadow,

@@ -12,7 +12,7 @@ struct DryRun {
     let studyPath: String
     let jobs: Int
     let shard: Shard
-    /// Of a sensitivity analysis, each the whole study once more.
+    /// How many variants a sensitivity analysis has, each the whole study once more.
     var variants = 0
 
     private func confirmingText(_ sessions: Int) -> String {

@@ -75,7 +75,7 @@ struct MergeCommand: ParsableCommand {
                 }
                 try store.absorb(storeAt: shard.storePath)
             }
-            try folder.keepInputs(ofShards: parts.folders)
+            try folder.keepInputs(ofShards: parts.folders, study: study)
             let summary = try folder.finish(
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before,
                 sums: parts.sums)

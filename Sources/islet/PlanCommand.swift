@@ -99,7 +99,7 @@ struct PlanCommand: ParsableCommand {
 
     /// What some of a study's sessions took here.
     struct Measurement {
-        /// Of the whole study, one thread.
+        /// How long the whole study takes, s on one thread.
         let seconds: Double
         let peopleSeconds: Double
         let bytes: Double

@@ -33,7 +33,10 @@ extension RunCommand {
         let store = try ShardStore(
             makingAt: path, of: study,
             facts: ShardStore.Facts(
-                study, shards: shard.count, people: subjects.count, table: subjects.table))
+                study, shards: shard.count, people: subjects.count, table: subjects.table),
+            table: subjects.table.map { _ in
+                CohortLoader.tablePath(of: study, studyPath: arguments.study)
+            })
         let attempt = try ShardTry(store, shard: index)
         defer { attempt.end() }
         try stage(study, subjects, in: folder, shard: shard, jobs: jobs, interrupt) { summary in

@@ -272,33 +272,9 @@ struct RunCommand: ParsableCommand {
         let text = study.yaml
         let keys = study.outcomes.map(\.name)
         var identity = RunIdentity(version: Islet.version, shard: shard, cohort: subjects)
+        identity.isTableInStore = into != nil && subjects.table != nil
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
-            guard try folder.state() != .merging else {
-                throw InputError(
-                    file: folder.path, found: "a merge that was not finished",
-                    expected: "a run to resume: repeat the merge")
-            }
-            let found = try RunIdentity(of: folder)
-            try found.check(against: identity, folder: folder)
-            guard found.shard == identity.shard else {
-                throw InputError(
-                    file: folder.manifestPath, found: "shard \(found.shard)",
-                    expected: "shard \(identity.shard)")
-            }
-            if found.checksum != nil {
-                // Results of before there were roots: the same people, by everybody's checksum.
-                identity.checksum = try RunIdentity.checksum(
-                    of: subjects, jobs: jobs, isInterrupted: { interrupt.isRaised })
-                try found.check(against: identity, folder: folder)
-            }
-            try folder.checkStoreHash()
-            // Read only: a refused folder stays as its manifest says, to the byte.
-            try check(StudyStore(readingAt: folder.storePath), isOf: text, folder)
-            // Opening the store changes its bytes: a folder that says that it is complete has to say otherwise before.
-            if try folder.isComplete() {
-                try folder.writeManifest(
-                    study, identity: found, state: .running, programs: ProgramFacts.recorded(in: folder))
-            }
+            try take(folder, of: study, subjects, &identity, jobs: jobs, interrupt)
         }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version,
@@ -307,7 +283,9 @@ struct RunCommand: ParsableCommand {
         try check(store, isOf: text, folder)
         try folder.keep(
             inputsOf: study, subjects: subjects, studyPath: arguments.study, registration: registration,
-            sessions: store.finishedSessions().count, isWhole: shard.isWhole, hasPlan: hasPlan)
+            sessions: store.finishedSessions().count,
+            own: shard.subjects(of: subjects.count, group: study.block), keepsTable: into == nil,
+            hasPlan: hasPlan)
         let before = ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
         // What can't be written now is written at the end; a run that is killed before is its program's if it got as far as this.
@@ -348,6 +326,39 @@ struct RunCommand: ParsableCommand {
             study, store: store, identity: identity,
             speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs),
             programs: [program.facts] + before, sums: subjects.sums(of: runner.subjects, jobs: jobs))
+    }
+
+    /// Refuses what another study, another machine or another shard has left in the folder; what goes on is no longer complete.
+    private func take(
+        _ folder: ResultFolder, of study: Study, _ subjects: any StudyCohort, _ identity: inout RunIdentity,
+        jobs: Int, _ interrupt: Interrupt
+    ) throws {
+        guard try folder.state() != .merging else {
+            throw InputError(
+                file: folder.path, found: "a merge that was not finished",
+                expected: "a run to resume: repeat the merge")
+        }
+        let found = try RunIdentity(of: folder)
+        try found.check(against: identity, folder: folder)
+        guard found.shard == identity.shard else {
+            throw InputError(
+                file: folder.manifestPath, found: "shard \(found.shard)",
+                expected: "shard \(identity.shard)")
+        }
+        if found.checksum != nil {
+            // Results of before there were roots: the same people, by everybody's checksum.
+            identity.checksum = try RunIdentity.checksum(
+                of: subjects, jobs: jobs, isInterrupted: { interrupt.isRaised })
+            try found.check(against: identity, folder: folder)
+        }
+        try folder.checkStoreHash()
+        // Read only: a refused folder stays as its manifest says, to the byte.
+        try check(StudyStore(readingAt: folder.storePath), isOf: study.yaml, folder)
+        // Opening the store changes its bytes: a folder that says that it is complete has to say otherwise before.
+        if try folder.isComplete() {
+            try folder.writeManifest(
+                study, identity: found, state: .running, programs: ProgramFacts.recorded(in: folder))
+        }
     }
 
     /// Steps of listeners that came to nothing: their numbers were absent, and nobody else's.

@@ -15,10 +15,12 @@ struct ShardParts {
     let study: Study
     /// The resolved study, as every folder has it.
     let text: String
-    /// Of what they come to together.
+    /// The identity of the run that they make together.
     private(set) var identity: RunIdentity
-    /// Of everybody; nil where a folder is of before there were such.
+    /// Sums over everybody; nil where a folder has none yet.
     private(set) var sums: CohortSums?
+    /// Tables in stores that were read through, by path.
+    private var tables: Set<String> = []
 
     /// - Throws: `InputError` for what doesn't belong together; `OutputError` (75) after an interruption.
     init(_ folders: [ResultFolder], mayLackShards: Bool, isInterrupted: () -> Bool) throws {
@@ -31,6 +33,7 @@ struct ShardParts {
         text = try StudyStore(readingAt: first.storePath).studyText()
         study = try Study.parse(text, file: first.path, hasRun: true)
         identity = try RunIdentity(of: first)
+        identity.isTableInStore = false
         sums = CohortSums(count: identity.subjects)
         var found = Bits(count: identity.subjects * study.arms.count)
         var whole: Shard?
@@ -71,6 +74,7 @@ struct ShardParts {
         let its = try RunIdentity(of: folder)
         try its.checkEngine(of: folder, "a shard")
         if state == .complete { try folder.checkHashes() }
+        try checkTable(of: folder, its)
         guard try store.studyText() == text else {
             throw InputError(
                 file: folder.path, found: "results of another study than \(folders[0].path)",
@@ -100,6 +104,14 @@ struct ShardParts {
                     expected: "sessions of the study, 0 to \(found.count - 1)")
             }
         }
+    }
+
+    /// A table that stands once in a store is read through once for all of its shards.
+    private mutating func checkTable(of folder: ResultFolder, _ its: RunIdentity) throws(InputError) {
+        guard its.isTableInStore, let path = folder.tablePath.map({ ($0 as NSString).standardizingPath }),
+            tables.insert(path).inserted
+        else { return }
+        try ResultFolder.check(table: path, sha256: its.table)
     }
 
     private mutating func check(

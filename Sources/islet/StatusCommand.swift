@@ -65,7 +65,7 @@ struct StatusCommand: ParsableCommand {
             return
         }
         try StandardStream.output.write(Self.text(status))
-        guard !reopen, !odd.isEmpty else { return }
+        guard status.table != nil || !reopen && !odd.isEmpty else { return }
         throw CheckFailure()
     }
 
@@ -88,8 +88,9 @@ struct StatusCommand: ParsableCommand {
             text += "  \(shard): \(printable(why, limit: 500))\n"
         }
         text += "waiting    \(waiting.count)\(list(waiting))\n"
+        if let table = status.table { text += "table      \(printable(table, limit: 500))\n" }
         if !status.leftovers.isEmpty {
-            text += "left over  \(status.leftovers.count) tries that no mark names (--tidy removes them)\n"
+            text += "left over  \(status.leftovers.count) that no mark names (--tidy removes them)\n"
             for path in status.leftovers { text += "  \(printable(path, limit: 200))\n" }
         }
         return text

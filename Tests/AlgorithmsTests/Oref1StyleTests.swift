@@ -5,63 +5,10 @@ import IsletDevices
 import IsletKernel
 import Testing
 
-/// Steps of five minutes on a body that isn't there: readings as a test says, a pump that does what it is told.
-private struct Steps {
-    var algorithm = Oref1Style()
-    var state = Oref1Style.State()
-    var therapy = TherapySettings(
-        bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1), carbohydrateRatioGramsPerUnit: 10,
-        correctionFactorMgdlPerUnit: 50, totalDailyInsulin: InsulinAmount(units: 45))
-    var target = 100.0
-    var now = Instant.start
-    var running: RunningTemporaryBasal?
-    private var number: Int64 = 0
-    private var last: Instant?
+private typealias Steps = AlgorithmSteps<Oref1Style>
 
-    mutating func step(
-        _ glucose: Double?, meal: Double? = nil, minutes: Int64 = 5, age: Int64 = 0,
-        isPumpAvailable: Bool = true,
-        _ change: (inout StepInput) -> Void = { _ in }
-    ) -> StepOutput {
-        var input = StepInput(
-            algorithmTime: number, now: now, therapy: therapy,
-            target: GlucoseConcentration(milligramsPerDecilitre: target))
-        input.insulinPump = StepPumpStatus(isAvailable: isPumpAvailable)
-        input.cgm = glucose.map {
-            GlucoseReading(
-                instant: now.adding(-age * Nanoseconds.minute),
-                glucose: GlucoseConcentration(milligramsPerDecilitre: $0))
-        }
-        input.user.meal = meal.map {
-            MealAnnouncement(carbohydrate: Carbohydrate(grams: $0), instant: now)
-        }
-        if let running, running.ends > now { input.temporaryBasal = running } else { running = nil }
-        if let last {
-            let rate = running?.rate ?? therapy.basalRate
-            let hours = Double(now.nanoseconds - last.nanoseconds) / Double(Nanoseconds.hour)
-            input.pumpBasal = PumpBasal(
-                amount: InsulinAmount(units: rate.unitsPerHour * hours), since: last)
-        }
-        change(&input)
-        let output = algorithm.run(input, state: &state)
-        if let answer = output.temporaryBasal, isPumpAvailable {
-            running =
-                answer.minutes > 0
-                ? RunningTemporaryBasal(
-                    rate: answer.rate, ends: now.adding(Int64(answer.minutes) * Nanoseconds.minute)) : nil
-        }
-        last = now
-        now = now.adding(minutes * Nanoseconds.minute)
-        number += max(1, minutes / 5)
-        return output
-    }
-
-    /// Readings in a row; the last answer.
-    mutating func steps(_ readings: [Double]) -> StepOutput {
-        var output = StepOutput()
-        for reading in readings { output = step(reading) }
-        return output
-    }
+extension AlgorithmSteps where Algorithm == Oref1Style {
+    fileprivate init() { self.init(Oref1Style()) }
 }
 
 @Suite("oref1-style")

@@ -127,7 +127,7 @@ import Testing
         try withFolder { folder in
             let desk = try Desk(folder)
             func below(_ study: String) throws -> Any? {
-                var wish = SessionWish(.text(study))
+                var wish = SessionRequest(.text(study))
                 wish.pace = .paused
                 let shown = desk.answer("GET", "/api/sessions/\(try desk.ward.create(wish))/settings").json
                 return (shown["thresholds"] as? [[String: Any]])?.first {

@@ -123,7 +123,7 @@ import Testing
             ] {
                 #expect(desk.answer("POST", "/api/sessions", body).status == 422)
             }
-            for stage in SessionWish.stages {
+            for stage in SessionRequest.stages {
                 let made = desk.answer(
                     "POST", "/api/sessions", #"{"room":"\#(stage)","recommended":true,"pace":"paused"}"#)
                 #expect(made.status == 201)

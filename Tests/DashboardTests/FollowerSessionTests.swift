@@ -83,7 +83,7 @@ struct FollowerSessionTests {
         try withFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try study.write(toFile: folder + "/s.yaml", atomically: true, encoding: .utf8)
-            func read(_ start: String) throws -> SessionWish.Start {
+            func read(_ start: String) throws -> SessionRequest.Start {
                 let text = "ward: w\nsessions:\n  - { name: A, study: s.yaml, start: \(start), from: 3h }\n"
                 try text.write(toFile: folder + "/w.yaml", atomically: true, encoding: .utf8)
                 return try #require(try WardFile.read(folder + "/w.yaml").sessions.first).start

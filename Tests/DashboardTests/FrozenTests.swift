@@ -23,7 +23,7 @@ private final class Clock: LiveClocks {
             let desk = try Desk(
                 try Ward(Ward.Options(folder: folder), host: LiveHost(clocks: clock)), token: nil,
                 names: [], isBack: true, guests: Guests { 0 })
-            var wish = SessionWish(.text(study))
+            var wish = SessionRequest(.text(study))
             wish.pace = .real
             let id = try desk.ward.create(wish)
             desk.ward.host.turn()

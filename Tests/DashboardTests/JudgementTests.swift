@@ -18,7 +18,7 @@ import Testing
     }
 
     private func session(_ desk: Desk, _ text: String, hours: Int64, say: [LiveInput] = []) throws -> String {
-        var wish = SessionWish(.text(text))
+        var wish = SessionRequest(.text(text))
         (wish.pace, wish.from, wish.say) = (.paused, hours * 3_600_000_000_000, say)
         return try desk.ward.create(wish)
     }
@@ -91,7 +91,7 @@ import Testing
     @Test func asksAgainWithInsulinOnBoardAndTheReason() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            var wish = SessionWish(.text(study))
+            var wish = SessionRequest(.text(study))
             (wish.pace, wish.from, wish.sayAt) = (.paused, 77_400_000_000_000, 72_000_000_000_000)
             wish.say = [.requestBolus(units: 6), .confirmBolus(request: 1, units: 1, anyway: true)]
             let id = try desk.ward.create(wish)

@@ -79,7 +79,7 @@ import Testing
     @Test func whatRangWithoutAPhoneIsSaidInHeaderWardAndStory() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            var wish = SessionWish(.text(study))
+            var wish = SessionRequest(.text(study))
             (wish.pace, wish.from, wish.sayAt) = (.paused, 7_200_000_000_000, 3_600_000_000_000)
             wish.say = [.threshold(metric: "glucose", low: 390, high: nil)]
             let id = try desk.ward.create(wish)

@@ -2,9 +2,11 @@
 // table of commands is tried, so that a new command is covered as soon as it is one.
 
 import Foundation
+import IsletAlerts
 import IsletDevices
 import IsletFiles
 import IsletKernel
+import IsletLoop
 import Synchronization
 import Testing
 
@@ -84,6 +86,27 @@ import Testing
         }
     }
 
+    /// What is typed says so with its first word, whatever is typed: every line of the help, in a session that is over.
+    @Test func whatIsTypedIntoASessionThatIsOverIsRefusedInItsFirstWord() throws {
+        try withFolder { folder in
+            let session = try LiveSession(try Desk(folder).opening(), journal: nil)
+            session.advance(to: session.duration)
+            var typed = 0
+            for row in InputRow.all {
+                for keys in row.keys {
+                    let line = keys.example.isEmpty ? keys.verb : "\(keys.verb) \(keys.example)"
+                    guard case .success((.input(let input), let key)) = LiveWords.parse(line) else {
+                        continue
+                    }
+                    let answer = session.take(LiveCommand(input, key: key), at: session.now)
+                    #expect(EventText.text(answer).hasPrefix("refused: "), "\(line): \(answer)")
+                    typed += 1
+                }
+            }
+            #expect(typed > 25)
+        }
+    }
+
     @Test func aPaceThatIsRefusedWithoutAKeyIsNotTaken() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
@@ -141,6 +164,74 @@ import Testing
             let answer = EventText.text(LiveAnswer(outcome: outcome, number: 1, isRepeated: true))
             let word = event.outcome == .unknown ? "not sure whether it was done" : "refused"
             #expect(answer == "already \(word): for this reason")
+        }
+    }
+
+    // MARK: In the reader's unit
+
+    /// Harm: whoever reads mmol/L types 5.5 for 99, and is told of bounds that they can't compare with it.
+    @Test func aRefusalsGlucoseIsInTheReadersUnit() throws {
+        let context = LiveInputContext(policy: .bionicloop)
+        var inputs = InputRow.all.flatMap { row in
+            row.fields.filter { $0.unit == "mg/dL" && !row.marks.contains(.notWhereFed) }.map { field in
+                LiveInput(row.name, [field.name: .number(9.5), "at": .whole(0)])
+            }
+        }
+        inputs = inputs.filter { $0.name != "reading" }
+        #expect(inputs.count >= 3)
+        inputs += [
+            .threshold(metric: "glucose", low: 9.5, high: nil),
+            .threshold(metric: "glucose", low: 180, high: 70),
+            .threshold(metric: "glucoseRate", low: nil, high: 25),
+        ]
+        for input in inputs {
+            let refusal = try #require(input.problem(in: context), "\(input)")
+            let event = LiveEvent(number: 1, instant: .minutes(5), .refusal(refusal))
+            let (files, shown) = (try row(event), try row(event, .mmolL))
+            #expect(files.contains("mg/dL") && !files.contains("mmol"), "\(files)")
+            #expect(shown.contains("mmol/L") && !shown.contains("mg/dL"), "\(shown)")
+            // The API has the sentence of files, and its parts.
+            let object = SessionJSON.event(event, Self.calendar)
+            #expect(object["reason"] == .string(refusal.reason.text))
+            guard case .array(let parts)? = object["reason_parts"] else {
+                Issue.record("no parts: \(object.compactText)")
+                continue
+            }
+            #expect(parts.count { $0["value"] != nil } >= 2, "\(object.compactText)")
+            let texts = parts.compactMap { part in
+                if case .string(let text)? = part["text"] { text } else { nil as String? }
+            }
+            #expect(texts.joined() == refusal.reason.text)
+        }
+        let target = try #require(LiveInput.target(mgdl: 9.5).problem(in: context))
+        let range = LoopController.targetRange
+        #expect(
+            target.reason.text
+                == "target: found 9.5 mg/dL, expected \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+        #expect(
+            GlucoseUnit.mmolL.text(target.reason)
+                == "target: found 0.5 mmol/L, expected \(GlucoseUnit.mmolL.text(mgdl: range.lowerBound)) to \(GlucoseUnit.mmolL.text(mgdl: range.upperBound))"
+        )
+        // What is no number has no unit, in none.
+        let none = try #require(LiveInput.target(mgdl: .nan).problem(in: context))
+        #expect(GlucoseUnit.mmolL.text(none.reason).contains("found nan, expected"))
+        // A share is told as it is said.
+        let basal = try #require(LiveInput.temporaryBasal(multiplier: 11, minutes: 30).problem(in: context))
+        #expect(basal.reason.text == "temporary basal: found 1100 %, expected 0 to 1000")
+    }
+
+    /// A page reads the answer to a command as it reads a sentence.
+    @Test func anAnswersReasonHasItsParts() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            let id = try desk.session(from: 1)
+            let answer = desk.tell(id, #"{"command":"target","mgdl":9.5}"#)
+            #expect(answer.status == 409)
+            let parts = try #require(answer.json["error_parts"] as? [[String: Any]])
+            #expect(parts.compactMap { $0["text"] as? String }.joined() == answer.json["error"] as? String)
+            #expect(parts.count { $0["unit"] as? String == "mg/dL" } == 3)
+            let script = String(decoding: try #require(Page.asset("commands.js")).bytes, as: UTF8.self)
+            #expect(script.contains("error_parts") && !script.contains(".map((one) => one.reason)"))
         }
     }
 

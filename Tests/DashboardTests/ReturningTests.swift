@@ -143,7 +143,7 @@ import Testing
         try withFolder { folder in
             let desk = try Desk(folder)
             #expect(throws: (any Error).self) {
-                try desk.ward.begin(with: [Self.first("one", 2), SessionWish(.text("study: x"))])
+                try desk.ward.begin(with: [Self.first("one", 2), SessionRequest(.text("study: x"))])
             }
             #expect(desk.ward.ids.isEmpty && desk.ward.isToBegin)
             try desk.ward.begin(with: [Self.first("one", 2), Self.first("two", 2)])
@@ -154,8 +154,8 @@ import Testing
         }
     }
 
-    private static func first(_ name: String, _ hours: Int64) -> SessionWish {
-        var wish = SessionWish(.text(study))
+    private static func first(_ name: String, _ hours: Int64) -> SessionRequest {
+        var wish = SessionRequest(.text(study))
         (wish.name, wish.pace, wish.from) = (name, .paused, hours * 3_600_000_000_000)
         return wish
     }

@@ -67,7 +67,7 @@ struct Desk {
 
     /// A paused session that has lived its first 20 hours.
     func session(from hours: Int64 = 20) throws -> String {
-        var wish = SessionWish(.text(study))
+        var wish = SessionRequest(.text(study))
         (wish.pace, wish.from) = (.paused, hours * 3_600_000_000_000)
         return try ward.create(wish)
     }

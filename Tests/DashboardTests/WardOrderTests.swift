@@ -111,7 +111,7 @@ import Testing
     @Test func eachNotificationIsThereOnce() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            var wish = SessionWish(.text(broken))
+            var wish = SessionRequest(.text(broken))
             (wish.pace, wish.from) = (.paused, 20 * 3_600_000_000_000)
             let id = try desk.ward.create(wish)
             let rings = WardRings()
@@ -150,7 +150,7 @@ import Testing
     @Test func untilWhenAndUndone() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            var wish = SessionWish(.text(study))
+            var wish = SessionRequest(.text(study))
             (wish.pace, wish.from, wish.sayAt) = (.paused, 72_000_000_000_000, 70_000_000_000_000)
             wish.say = [.threshold(metric: "glucose", low: 399, high: nil)]
             let id = try desk.ward.create(wish)

@@ -198,6 +198,10 @@ private func digest(_ folder: String) throws -> String {
             #expect(
                 seed.status == 65 && seed.error.contains("seed 11") && seed.error.contains("seed 12"),
                 "\(seed)")
+            let name = try shard(folder, "1/3", "--set", "study=another")
+            #expect(
+                name.status == 65 && name.error.contains("a store of the study cluster")
+                    && name.error.contains("the study another"), "\(name)")
             try FileManager.default.createDirectory(
                 atPath: folder + "/mine", withIntermediateDirectories: true)
             try write("x", to: folder + "/mine/letter.txt")
@@ -219,6 +223,123 @@ private func digest(_ folder: String) throws -> String {
             let file = try islet(
                 "run", folder + "/study.yaml", "--shard", "1/3", "--quiet", "--into", folder + "/study.yaml")
             #expect(file.status == 73, "\(file)")
+        }
+    }
+
+    /// Harm: a machine whose clock is 20 min off is taken for gone, or one that is gone for being at work.
+    @Test func whoIsAtWorkIsToldByTheStoresClockAndNotByTheirs() throws {
+        try withStudy { folder in
+            #expect(try shard(folder, "1/3", "--quiet").status == 0)
+            let store = folder + "/store"
+            func says(_ name: String, shard: Int, minutes: Double, heardSecondsAgo: Double) throws {
+                let then = Date(timeIntervalSinceNow: 60 * minutes).ISO8601Format()
+                let path = store + "/underway/" + name
+                try write(
+                    #"{"shard": \#(shard), "try": "\#(name.dropFirst(2))", "host": "other", "pid": 7, "began": "\#(then)", "renewed": "\#(then)"}"#,
+                    to: path)
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -heardSecondsAgo)], ofItemAtPath: path)
+            }
+            for minutes in [-20.0, 20] {
+                try says("2-abc", shard: 2, minutes: minutes, heardSecondsAgo: 5)
+                try says("3-def", shard: 3, minutes: minutes, heardSecondsAgo: 360)
+                let status = try islet("status", store)
+                #expect(
+                    status.status == 0 && status.output.contains("under way  1\n  2: other, process 7")
+                        && status.output.contains("lost       1\n  3: other, process 7"), "\(status)")
+                #expect(try islet("status", store, "--missing").output == "3\n")
+            }
+            // A mark of the future, as a server whose clock was set back leaves it: nobody is lost before their time.
+            try says("2-abc", shard: 2, minutes: 0, heardSecondsAgo: -1200)
+            #expect(try islet("status", store).output.contains("under way  1"))
+            #expect(try islet("status", store, "--tidy").status == 0)
+            #expect(try names(in: store + "/underway") == ["2-abc"])
+            // Advice, and no lock.
+            #expect(try shard(folder, "2/3", "--quiet").status == 0)
+        }
+    }
+
+    /// Harm: a table of whoever happened to be done.
+    @Test func aStoreThatSomebodyStillWritesIsJoinedWholeOrNotAtAll() throws {
+        try withStudy { folder in
+            #expect(try shard(folder, "1/7", "--quiet").status == 0)
+            let store = folder + "/store"
+            var runs = try (2...7).map {
+                try start([
+                    "run", folder + "/study.yaml", "--shard", "\($0)/7", "--into", store, "--scratch",
+                    folder + "/scratch", "--jobs", "1", "--quiet",
+                ])
+            }
+            var (refused, isJoined) = (0, false)
+            while !isJoined {
+                let isOver = runs.allSatisfy { !$0.isRunning }
+                let merge = try islet("merge", store, "--quiet", "--out", folder + "/whole")
+                isJoined = merge.status == 0
+                if isJoined { break }
+                refused += 1
+                #expect(merge.status == 65 && merge.error.contains("missing are"), "\(merge)")
+                #expect(!FileManager.default.fileExists(atPath: folder + "/whole"))
+                try #require(!isOver, "\(merge)")
+            }
+            #expect(refused > 0)
+            while let run = runs.popLast() { #expect(run.outcome().status == 0) }
+            #expect(try islet("verify", folder + "/whole", "--sample", "2").status == 0)
+            // Results are never put into a store, nor into what another store is.
+            let inside = try islet("merge", store, "--quiet", "--out", store)
+            #expect(inside.status == 73, "\(inside)")
+            #expect(try islet("status", store, "--check").status == 0)
+        }
+    }
+
+    /// Harm: an analysis of a merge lacks whom it is about.
+    @Test func peopleOfShardsAreJoinedAsARunHasThem() throws {
+        try withStudy { folder in
+            let plain = try islet(
+                "run", folder + "/study.yaml", "--quiet", "--no-report", "--out", folder + "/plain")
+            #expect(plain.status == 0)
+            let people = try read(folder + "/plain/people.csv")
+            for part in 1...3 { #expect(try shard(folder, "\(part)/3", "--quiet").status == 0) }
+            let store = folder + "/store"
+            #expect(try !names(in: store).contains("people.csv"))
+            let part = try islet("merge", store, "--shards", "1,3", "--quiet", "--out", folder + "/part")
+            #expect(part.status == 0)
+            let id = try #require(try names(in: store + "/tries/2").first)
+            // Of 7 people the second shard has two, and the others have the rest.
+            let rows = people.split(separator: "\n")
+            #expect(
+                try read(store + "/tries/2/\(id)/people.csv").split(separator: "\n") == [
+                    rows[0], rows[3], rows[4],
+                ])
+            #expect(
+                try read(folder + "/part/people.csv").split(separator: "\n")
+                    == [rows[0], rows[1], rows[2], rows[5], rows[6], rows[7]])
+            let tree = try islet(
+                "merge", folder + "/part", store + "/tries/2/" + id, "--quiet", "--out", folder + "/tree")
+            #expect(tree.status == 0)
+            #expect(try islet("merge", store, "--quiet", "--out", folder + "/whole").status == 0)
+            for name in ["/tree", "/whole"] {
+                #expect(try read(folder + name + "/people.csv") == people)
+                #expect(try islet("verify", folder + name).status == 0)
+            }
+            for path in [folder + "/part", store + "/tries/2/" + id] {
+                #expect(try islet("verify", path).status == 0)
+                // A row of somebody else, with every hash in order.
+                let file = path + "/people.csv"
+                let before = try read(file)
+                try write(before.replacing("adult#", with: "child#"), to: file)
+                let manifest = try read(path + "/manifest.json")
+                let hash = try #require(try said("sha256sum", file)).prefix(64)
+                try write(
+                    manifest.replacing(
+                        /"people.csv": "sha256:[0-9a-f]*"/, with: "\"people.csv\": \"sha256:\(hash)\""),
+                    to: path + "/manifest.json")
+                let all = try islet("verify", path)
+                #expect(all.status == 1 && all.output.contains("people.csv: is not the people"), "\(all)")
+                let some = try islet("verify", path, "--sample", "1")
+                #expect(some.status == 1 && some.output.contains("people.csv: adult#"), "\(some)")
+                try write(before, to: file)
+                try write(manifest, to: path + "/manifest.json")
+            }
         }
     }
 

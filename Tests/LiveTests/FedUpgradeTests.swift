@@ -335,7 +335,7 @@ final class FedWorld {
             let told = try #require(events.dropFirst().first)
             #expect(told.kind == "refusal" && told.outcome == .refused)
             #expect(told.problem?.code == "unknown-algorithm")
-            let reason = try #require(told.problem?.reason)
+            let reason = try #require(told.problem?.reason.text)
             #expect(
                 reason.contains("engine \(BuildFacts.engine)") && reason.contains(word)
                     && reason.contains("\(own), doses"))

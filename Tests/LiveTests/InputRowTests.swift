@@ -137,7 +137,7 @@ import Testing
             "meal", "quietHours", "subjectClaim", "threshold", "changeThreshold", "switchThreshold",
         ],
         "LiveInput+Said.swift": ["requestBolus", "snooze", "testAlert", "told", "leftOut", "reading"],
-        "SessionWish.swift": ["confirmBolus"], "WardOwner.swift": ["quietHours"],
+        "SessionRequest.swift": ["confirmBolus"], "WardOwner.swift": ["quietHours"],
     ]
 
     @Test func nothingBesideTheTableSwitchesOverCommands() throws {

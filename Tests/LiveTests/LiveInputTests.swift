@@ -63,7 +63,7 @@ import IsletTrials
                 opening, journal: try JournalFile.create(path, opening: opening.json))
             let answer = session.take(LiveCommand(input, key: "x"), at: .minutes(45))
             let refusal = try #require(answer.outcome.refusal, "\(input) was taken")
-            #expect(answer.number == nil && refusal.reason.contains("expected"))
+            #expect(answer.number == nil && refusal.reason.text.contains("expected"))
             #expect(RefusalCode(rawValue: refusal.code) != nil)
             session.advance(to: .minutes(90))
             let untold = try LiveSession(opening, journal: nil)
@@ -285,7 +285,7 @@ import IsletTrials
         let context = LiveInputContext(policy: .bionicloop)
         let reason = try #require(
             LiveInput.threshold(metric: "nonsense", low: 1, high: nil).problem(in: context)
-        ).reason
+        ).reason.text
         let names = try #require(reason.components(separatedBy: "expected one of ").last)
             .components(separatedBy: ", ")
         #expect(names.contains("glucose") && names.count > 2)

@@ -254,7 +254,7 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
         (.reading(at: 0, mgdl: 100), "a grow room has no device outside: its monitor is simulated"),
         (.threshold(metric: "glucose", low: 70, high: 180), "expected one of temperature, humidity, vpd"),
         (.threshold(metric: "temperature", low: 80, high: 70), "expected low below high"),
-        (.threshold(metric: "temperature", low: 49, high: 70), "expected 50.0 to 95.0"),
+        (.threshold(metric: "temperature", low: 49, high: 70), "expected 50 to 95"),
         (.threshold(metric: "vpd", low: 0.2, high: .nan), "expected 0.2 to 2.5"),
     ])
     func aPersonsInputIsRefusedWithAReason(_ input: LiveInput, _ reason: String) throws {

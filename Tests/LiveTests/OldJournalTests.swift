@@ -87,10 +87,10 @@ struct OldJournalTests {
         let refused = told.filter { $0.outcome == .refused }
         #expect(refused.count == 12)
         #expect(refused.count { $0.kind == "refusal" } == 6 && refused.count { $0.kind == "input" } == 6)
-        #expect(refused.allSatisfy { $0.problem?.code == "" && $0.problem?.reason.isEmpty == false })
+        #expect(refused.allSatisfy { $0.problem?.code == "" && $0.problem?.reason.text.isEmpty == false })
         #expect(told.count { $0.kind == "exchange" } == 1)
         let last = try #require(lived(old("ended-early")).events.last)
-        #expect(last.outcome == .ended && last.problem?.reason.hasPrefix("plasma glucose") == true)
+        #expect(last.outcome == .ended && last.problem?.reason.text.hasPrefix("plasma glucose") == true)
         #expect(try lived(old("leap")).events.count { $0.what == .leap } == 1)
         let late = try lived(old("late-steps")).events.filter { $0.what == .late }
         #expect(late.count > 50 && late.allSatisfy { $0.outcome == .failed })

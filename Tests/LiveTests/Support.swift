@@ -165,7 +165,7 @@ final class Told {
 }
 
 func isRefused(_ outcome: LiveOutcome, _ words: String) -> Bool {
-    outcome.refusal?.reason.contains(words) ?? false
+    outcome.refusal?.reason.text.contains(words) ?? false
 }
 
 /// Rewrites a journal, and what is kept beside it, as a program of another engine would have left them.

@@ -349,7 +349,7 @@ private final class Subject {
                 arms: [{ name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }]
                 """
             ids = try (0..<sessions).map { [ward] number in
-                var wish = SessionWish(.text(text))
+                var wish = SessionRequest(.text(text))
                 (wish.pace, wish.from, wish.session) = (.paused, Nanoseconds.hour, number)
                 return try ward.create(wish)
             }

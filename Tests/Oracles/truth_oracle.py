@@ -5,13 +5,15 @@ Usage: python3 truth_oracle.py --islet PATH [--verbose]
 
 Guarantees: a study with faults, and one at another time of day, are run at `record: full`; `islet export --what truth` gives the true
 plasma glucose every five minutes; every glucose outcome of every session in sessions.csv is computed from it by iglu or by the few lines of
-metrics_oracle.py, and compared (1e-6 relative; ADRR and MODD 5e-3). The table `truth` of study.sqlite must say the same as the export.
+metrics_oracle.py, and compared (1e-6 relative; ADRR and MODD 5e-3). The table `truth` of study.sqlite, and what the Python package tells of
+truth and outcomes, must say the same as the export and sessions.csv.
 Prints one line a metric and, last, `N passed, N failed`; leaves with 1 on a failure, 2 if it could not run.
 """
 
 import argparse
 import csv
 import math
+import os
 import sqlite3
 import subprocess
 import sys
@@ -54,6 +56,10 @@ def main():
     parser.add_argument("--islet", required=True, help="the islet binary")
     parser.add_argument("--verbose", action="store_true", help="one line a failed comparison")
     options = parser.parse_args()
+    os.environ["ISLET"] = os.path.abspath(options.islet)
+    sys.path.insert(0, str(Path(__file__).parents[2] / "Python"))
+    import islet
+
     worst, judged, failed = {}, {}, {}
 
     def fail(name, what):
@@ -93,6 +99,16 @@ def main():
                 fail("table truth", f"{name}: the store's differs from the export")
             with open(out / "sessions.csv", encoding="utf-8", newline="") as file:
                 sessions = list(csv.DictReader(file))
+            results = islet.open(out)
+            told = results.truth()[["session", "time_s", "plasma_mgdl", "sensor_mgdl"]].reset_index(drop=True)
+            judged["package, truth"] = judged.get("package, truth", 0) + 1
+            if not told.equals(truth[["session", "time_s", "plasma_mgdl", "sensor_mgdl"]].astype(told.dtypes.to_dict())):
+                fail("package, truth", f"{name}: the package's differs from the export")
+            judged["package, outcomes"] = judged.get("package, outcomes", 0) + 1
+            for mine, row in zip(results.using("rows").sessions, sessions, strict=True):
+                for key in KEYS:
+                    if (None if row[key] == "" else float(row[key])) != mine[key]:
+                        fail("package, outcomes", f"{name}, session {row['session']}: {key} is {mine[key]}, not {row[key]}")
             for session in sessions:
                 frame = truth[truth["session"] == int(session["session"])]
                 frame = frame.rename(columns={"plasma_mgdl": "gl"})[["time", "gl"]].reset_index(drop=True)

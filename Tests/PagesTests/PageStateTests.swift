@@ -63,7 +63,7 @@ import Testing
 
     @Test func `the past has its own controls only`() {
         var context = PageContext()
-        context.presentSeconds = Telling.seconds(Samples.now) + 7200
+        context.presentSeconds = PageText.seconds(Samples.now) + 7200
         let text = page(.past, Samples.person, context)
         #expect(!text.contains("data-command=\"acknowledge\""))
         #expect(!text.contains("data-command=\"requestBolus\""))

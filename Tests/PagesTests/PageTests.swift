@@ -135,7 +135,8 @@ import Testing
             Page.session(
                 $0, view,
                 timeline: [
-                    LiveEvent(number: 1, instant: .start, .refusal(LiveRefusal(.outOfRange, evil))),
+                    LiveEvent(
+                        number: 1, instant: .start, .refusal(LiveRefusal(.outOfRange, ValueText(evil)))),
                     LiveEvent(number: 2, instant: .start, .notice(evil, isSure: true)),
                     LiveEvent(number: 3, instant: .start, .end(EarlyEnd(reason: evil))),
                     LiveEvent(number: 4, instant: .start, .exchange(policy: evil, algorithm: evil)),
@@ -273,9 +274,9 @@ import Testing
         let text = page(.home)
         #expect(text.contains("<time datetime=\"2026-03-04T"))
         #expect(text.contains("-05:00\" data-t=\""))
-        #expect(Telling.span(59 * Nanoseconds.second) == "59 s")
-        #expect(Telling.span(125 * Nanoseconds.minute) == "2 h 5 min")
-        #expect(Telling.span(50 * Nanoseconds.hour) == "2 days 2 h")
+        #expect(PageText.span(59 * Nanoseconds.second) == "59 s")
+        #expect(PageText.span(125 * Nanoseconds.minute) == "2 h 5 min")
+        #expect(PageText.span(50 * Nanoseconds.hour) == "2 days 2 h")
     }
 
     // MARK: Ward and assets
@@ -288,7 +289,7 @@ import Testing
         #expect(text.contains("Glucose is urgently low"))
         #expect(text.contains("data-number>2</strong> <span>urgent</span>"))
         #expect(text.contains("data-number>1</strong> <span>need action</span>"))
-        #expect(text.contains("data-act=\"a\"") && text.contains("Heard just now"))
+        #expect(text.contains("data-act=\"a\"") && text.contains("What rang last"))
         #expect(text.contains("and 3 more"))
     }
 

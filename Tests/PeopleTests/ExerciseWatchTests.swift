@@ -66,6 +66,8 @@ import Testing
         _ change: (inout HabitSettings) -> Void
     ) throws -> (body: FakeBody, rows: [PersonRow], grams: Double) {
         var settings = HabitSettings()
+        // What is put off, and what a loop is told, has tests of its own.
+        (settings.exercisePutOff, settings.tellsLoop) = (0, 0)
         change(&settings)
         let (executor, body, recorder, sensor) = (
             SessionExecutor(), FakeBody(), SessionRecorder(level: .events), Sensor()
@@ -74,7 +76,7 @@ import Testing
         let watch = ExerciseWatch(
             bouts: bouts,
             habits: Habits(settings, streams: RandomStreams(seed: 1, subject: 0)),
-            sensor: sensor, lowersBasal: isProgrammed)
+            sensor: sensor, exerciser: body, isProgrammed: isProgrammed)
         let person = Person(
             executor: executor, meals: [], body: body, loop: body, recorder: recorder, exercise: watch)
         executor.start("person") { try await person.live() }

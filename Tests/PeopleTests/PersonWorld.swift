@@ -3,6 +3,7 @@
 import IsletAlerts
 import IsletDevices
 import IsletKernel
+import IsletModels
 
 @testable import IsletPeople
 
@@ -28,12 +29,44 @@ final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {
     func dismissDropped() { log.append("dismiss") }
     func changePod(at instant: Instant) { log.append("pod \(instant.minutes)") }
     func changeSensor(at instant: Instant) { log.append("sensor \(instant.minutes)") }
+
+    var podWornSince: Instant? = .minutes(-600)
+    var hasKetones = false
+    var siteFails = false
+    /// Since when readings lie above which bound, as the curve shows it.
+    var highSince: Instant?
+    var anHourAgo: Double?
+    var injected: [(minute: Double, units: Double)] = []
+    var executor: SessionExecutor?
+    /// A pod that is changed is worn since.
+    var putsOnPods = true
+
+    func high(above bound: Double) -> PersonHigh? {
+        guard let glucose = reading?.glucose.milligramsPerDecilitre, glucose > bound else { return nil }
+        return highSince.map { PersonHigh(since: $0, anHourAgo: anHourAgo) }
+    }
+    func changeSite(at instant: Instant) {
+        log.append("site \(instant.minutes)")
+        if putsOnPods { podWornSince = instant }
+    }
+    func inject(_ amount: InsulinAmount) throws {
+        injected.append((executor?.now.minutes ?? -1, amount.units))
+    }
 }
 
-final class FakeBody: Eater, LoopInputs, @unchecked Sendable {
+final class FakeBody: Eater, LoopInputs, Exerciser, @unchecked Sendable {
     var lowered: [(minute: Double, multiplier: Double, steps: Int)] = []
     func request(temporaryBasal multiplier: Double, steps: Int) throws {
         lowered.append((executor?.now.minutes ?? -1, multiplier, steps))
+    }
+
+    var told: [(minute: Double, mgdl: Double?, steps: Int)] = []
+    func request(temporaryTarget target: GlucoseConcentration?, steps: Int) throws {
+        told.append((executor?.now.minutes ?? -1, target?.milligramsPerDecilitre, steps))
+    }
+    var moved: [(from: Double, to: Double?)] = []
+    func moveExercise(from instant: Instant, to bout: ExerciseBout?) throws {
+        moved.append((instant.minutes, bout?.from.minutes))
     }
 
     var eaten: [(minute: Double, grams: Double)] = []
@@ -61,11 +94,12 @@ final class PersonWorld {
     init(
         _ settings: PersonSettings, age: PersonAge = .adult, hour: Int64 = 12, seed: UInt64 = 1,
         subject: UInt64 = 0,
-        meals: [PlannedMeal] = [], changes: [SessionCalendar.Change] = []
+        meals: [PlannedMeal] = [], changes: [SessionCalendar.Change] = [], isBesideLoop: Bool = false
     ) {
         let calendar = SessionCalendar(
             startEpochSeconds: hour * 3600, offsetSeconds: 0, changes: changes)
         body.executor = executor
+        phone.executor = executor
         person = Person(
             executor: executor, meals: meals, body: body, loop: body, recorder: recorder,
             configuration: PersonConfiguration(
@@ -75,7 +109,7 @@ final class PersonWorld {
                     bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1),
                     carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
                     totalDailyInsulin: InsulinAmount(units: 45)),
-                duration: .minutes(60 * 24 * 400)))
+                duration: .minutes(60 * 24 * 400), isBesideLoop: isBesideLoop))
         let (person, phone) = (person, phone)
         executor.inspect { person.here(phone) { $0.begin(phone: $1, devices: $1) } }
         executor.start("person") { try await person.live() }

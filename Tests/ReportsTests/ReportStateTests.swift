@@ -154,6 +154,27 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(made.page.contains("Rings: no difference shown"))
     }
 
+    @Test
+    func `a harm that is shown is told before one that isn't, and a refused claim beside the first line`()
+        throws
+    {
+        let made = try MadeUp(two + "margin: { tbr_54_percent: 0.2 }\n") { person, arm in
+            var lived = trade(person, arm)
+            if arm == 1 {
+                lived.below70 = trade(person, 0).below70 + (person % 2 == 0 ? 0.2 : -0.2)
+                lived.below54 += 0.1 + 0.001 * Double(person)
+            }
+            return lived
+        }
+        let line = MadeUp.headline(made.page)
+        #expect(line.hasPrefix("later spares") && line.contains(" and costs "), "\(line)")
+        #expect(line.hasSuffix("minutes a week below 54 mg/dL"), "\(line)")
+        #expect(made.page.contains("no claim: the margin is more than this study supports"))
+        #expect(made.page.contains("Below 54 mg/dL: no claim, margin refused"))
+        // Without a margin there is none to refuse, and none of it is a claim either.
+        #expect(try MadeUp(two, lived: trade).page.contains("no claim: the study declares no margin"))
+    }
+
     @Test func `arms that are equal in every pair are identical, a hundred of them too`() throws {
         let arms = (0..<100).map { "{ name: a\($0) }" }.joined(separator: ", ")
         let text =
@@ -295,6 +316,17 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         let page = made.page
         #expect(page.contains("<table class=\"sweep\">") && page.contains("data-cell=\"arms."))
         #expect(page.contains("<th scope=\"col\">debounce</th><th scope=\"col\">cooldown</th>"))
+    }
+
+    @Test func `a sweep's first line says only what is shown`() throws {
+        for (people, isShown) in [(6, false), (24, true)] {
+            let text = Self.sweep.replacing("count: 6", with: "count: \(people)")
+            let study = try Study.parse(text, file: "sweep.yaml")
+            let made = try MadeUp(text, people: people) { Self.lived($0, study.arms[$1].name) }
+            let line = MadeUp.headline(made.page)
+            #expect(line.contains("spares") == isShown, "\(line)")
+            #expect(line.contains("isn’t shown to change rings") != isShown, "\(line)")
+        }
     }
 
     @Test func `levels are told as people say them, in the order of their values`() {

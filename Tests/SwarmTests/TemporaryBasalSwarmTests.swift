@@ -26,27 +26,35 @@ private struct AlwaysHigh: DosingAlgorithm {
 
 @Suite("Temporary basal rates under faults")
 struct TemporaryBasalSwarmTests {
-    @Test("break no invariant of the swarm")
-    func holds() throws {
+    /// Whatever sets such rates.
+    private static let kinds = AlgorithmKind.all.filter { $0.basalSource == .temporary }
+
+    @Test("break no invariant of the swarm", arguments: kinds)
+    func holds(_ kind: AlgorithmKind) throws {
         let quiet = ProgressLine(sessions: 40, style: .silent)
-        let verdicts = try Swarm(seeds: 1...40, jobs: 2, algorithm: .oref1Style).run(progress: quiet)
+        let verdicts = try Swarm(seeds: 1...40, jobs: 2, algorithm: TunedAlgorithm(kind)).run(progress: quiet)
         for verdict in verdicts {
             #expect(verdict.violations.isEmpty, "seed \(verdict.seed): \(verdict.violations.prefix(2))")
         }
         #expect(verdicts.reduce(0) { $0 + $1.faults } > 300)
     }
 
-    @Test("leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults")
-    func ledger() throws {
+    /// `ISLET_LEDGER_DAYS` says how many days of each algorithm, where sixty are too few.
+    @Test(
+        "leave an algorithm's ledger with what the pump pushed, to a pulse, after days of faults",
+        arguments: kinds)
+    func ledger(_ kind: AlgorithmKind) throws {
         var compared = 0
-        for seed in 1...60 as ClosedRange<UInt64> {
-            let trial = try Swarm(seeds: seed...seed, jobs: 1, algorithm: .oref1Style).trial(seed)
+        let days = ProcessInfo.processInfo.environment["ISLET_LEDGER_DAYS"].flatMap { UInt64($0) } ?? 60
+        for seed in 1...max(60, days) {
+            let trial = try Swarm(seeds: seed...seed, jobs: 1, algorithm: TunedAlgorithm(kind)).trial(seed)
             let evidence = try trial.watch().0
             for miss in LedgerCheck.misses(in: evidence, compared: &compared) {
                 Issue.record("seed \(seed): \(miss)")
             }
         }
         #expect(compared > 5000)
+        print("\(kind.id): \(compared) steps compared")
     }
 
     @Test("go on for two hours' death of the phone until their end, and no minute longer")
@@ -176,6 +184,193 @@ struct Oref1ClosedLoopTests {
             + [flag(s.expectsUnannounced), flag(s.allowsBoluses)] + settings
             + [flag(s.skipsNeutral), number(s.minuteOfHour), points(s.activity), points(s.zeroActivity)]
         return all.joined(separator: " ")
+    }
+}
+
+/// The same persons' weeks twice: by ours, and by oref0 itself, from its own counts of insulin and carbohydrate to its decision.
+@Suite("oref1-style in closed loop, beside oref0 in closed loop")
+struct Oref1BesideOref0Tests {
+    /// `ISLET_OREF0` names a checkout of oref0 0.7.1, without which there is nothing to run. What comes out stands in docs/algorithms/oref1-style.md.
+    @Test(
+        "gives the same until a rounding's edge, and the same time in range to a tenth",
+        .enabled(if: ProcessInfo.processInfo.environment["ISLET_OREF0"] != nil))
+    func beside() throws {
+        let study = try Study.parse(
+            """
+            study: beside
+            seed: 21
+            duration: 7d
+            sensor: dexcom-g7
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 20 } }
+            arms: [{ algorithm: oref1-style }]
+            """, file: "beside.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
+        let oracle = try Oref0Process()
+        var (steps, equal, worst) = (0, 0, 0.0)
+        for (index, subject) in subjects.enumerated() {
+            func week(_ other: (any DosingAlgorithm)?) throws -> ([StepOutput], Double) {
+                let witness = SwarmWitness()
+                var seams = witness.seams()
+                let watched = seams.algorithm
+                seams.algorithm = { watched(other ?? $0) }
+                let session = try Session(
+                    study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
+                session.executor.journal.observer = { witness.see($0) }
+                let outcome = session.run()
+                session.executor.journal.observer = nil
+                let inRange = try #require(outcome.outcomes["tir_70_180_percent"])
+                return (witness.finish(session, outcome).steps.compactMap(\.output), inRange)
+            }
+            let ours = try week(nil)
+            let theirs = try week(Oref0Algorithm(oracle))
+            #expect(ours.0.count == theirs.0.count)
+            let pairs = zip(ours.0, theirs.0)
+            let first = pairs.enumerated().first { !Self.same($0.element.0, $0.element.1) }
+            steps += ours.0.count
+            equal += pairs.count { Self.same($0, $1) }
+            worst = max(worst, abs(ours.1 - theirs.1))
+            if let (at, (a, b)) = first {
+                print(
+                    "\(subject.name): equal for \(at) of \(ours.0.count) steps; then \(Self.text(a)), theirs \(Self.text(b)); in range \(ours.1) \(theirs.1)"
+                )
+            } else {
+                print("\(subject.name): equal for all \(ours.0.count) steps")
+            }
+        }
+        print("\(equal) of \(steps) answers equal; time in range within \(worst) points")
+        #expect(worst < 0.5)
+    }
+
+    private static func same(_ a: StepOutput, _ b: StepOutput) -> Bool {
+        a.correction == b.correction && a.meal == b.meal && a.temporaryBasal == b.temporaryBasal
+    }
+
+    private static func text(_ a: StepOutput) -> String {
+        let rate = a.temporaryBasal.map { "\($0.rate.unitsPerHour) U/h for \($0.minutes) min" }
+        return "\(a.correction.units) U and \(rate ?? "no rate")"
+    }
+}
+
+/// Tests/Oracles/oref1_loop_oracle.js, asked line by line.
+private final class Oref0Process: @unchecked Sendable {
+    private let process = Process()
+    private let questions = Pipe()
+    private let answers = Pipe()
+    private var rest = Data()
+
+    init() throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Oracles/oref1_loop_oracle.js")
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        let checkout = ProcessInfo.processInfo.environment["ISLET_OREF0"] ?? ""
+        process.arguments = ["node", script.path, checkout]
+        process.standardInput = questions
+        process.standardOutput = answers
+        try process.run()
+    }
+
+    deinit {
+        try? questions.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    struct Answer: Decodable {
+        var rate, minutes, bolus: Double?
+        var error: String?
+    }
+
+    func ask(_ question: some Encodable) throws -> Answer {
+        try questions.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(question) + Data("\n".utf8))
+        while true {
+            if let end = rest.firstIndex(of: 10) {
+                let line = rest[rest.startIndex..<end]
+                rest = Data(rest[rest.index(after: end)...])
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(line))
+                if let error = answer.error { throw Failure(text: error) }
+                return answer
+            }
+            let more = answers.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw Failure(text: "oref0 has ended") }
+            rest += more
+        }
+    }
+
+    struct Failure: Error { var text: String }
+}
+
+/// oref0 as a session's algorithm. It hears of readings, meals, boluses and rates, and counts for itself.
+private struct Oref0Algorithm: DosingAlgorithm {
+    struct State: AlgorithmState {
+        var hasBegun = false
+        /// Min.
+        var last = 0.0
+        /// What was asked for at the last step.
+        var bolus = 0.0
+        /// The end of the temporary rate that it knows of, min.
+        var ends = -1.0
+        var rate = -1.0
+    }
+
+    private struct Question: Encodable {
+        struct Glucose: Encodable { var value, at: Double }
+        struct Temp: Encodable { var at, rate, minutes: Double }
+        struct Bolus: Encodable { var at, units: Double }
+        var begin: Bool
+        var now: Double
+        var glucose: Glucose?
+        var temps: [Temp] = []
+        var boluses: [Bolus] = []
+        var meal: Double
+        var hours = 6.0, peak = 75.0
+        var basal, sens, cr, target, maxIOB, maxRate: Double
+        var rate = 0.0, minutes = 0.0
+    }
+
+    let oracle: Oref0Process
+    let name = "oref0"
+    let basalSource = BasalSource.temporary
+
+    init(_ oracle: Oref0Process) { self.oracle = oracle }
+
+    func run(_ input: borrowing StepInput, state: inout State) throws -> StepOutput {
+        let therapy = input.therapy
+        let now = input.now.minutes
+        var output = StepOutput()
+        let grams = input.user.meal?.carbohydrate.grams ?? 0
+        output.meal = InsulinAmount(units: grams / therapy.carbohydrateRatioGramsPerUnit)
+        var question = Question(
+            begin: !state.hasBegun, now: now, meal: grams, basal: therapy.basalRate.unitsPerHour,
+            sens: therapy.correctionFactorMgdlPerUnit, cr: therapy.carbohydrateRatioGramsPerUnit,
+            target: input.target.milligramsPerDecilitre,
+            maxIOB: 50 / therapy.carbohydrateRatioGramsPerUnit + 3 * therapy.basalRate.unitsPerHour,
+            maxRate: therapy.maximumBasal.unitsPerHour)
+        question.glucose = input.cgm.map {
+            .init(value: $0.glucose.milligramsPerDecilitre, at: $0.instant.minutes)
+        }
+        if let running = input.temporaryBasal {
+            question.rate = running.rate.unitsPerHour
+            question.minutes = max(0, (running.ends.minutes - now).rounded())
+            if running.ends.minutes != state.ends || running.rate.unitsPerHour != state.rate {
+                let minutes = (running.ends.minutes - state.last).rounded()
+                question.temps = [.init(at: state.last, rate: running.rate.unitsPerHour, minutes: minutes)]
+                (state.ends, state.rate) = (running.ends.minutes, running.rate.unitsPerHour)
+            }
+        } else if state.ends > now + 0.5 {
+            question.temps = [.init(at: state.last, rate: 0, minutes: 0)]
+            state.ends = -1
+        }
+        if state.bolus > 0 { question.boluses.append(.init(at: state.last, units: state.bolus)) }
+        if output.meal > .zero { question.boluses.append(.init(at: now, units: output.meal.units)) }
+        state.hasBegun = true
+        let answer = try oracle.ask(question)
+        let bolus = answer.bolus ?? 0
+        output.correction = InsulinAmount(units: bolus)
+        if let rate = answer.rate, let minutes = answer.minutes {
+            output.temporaryBasal = TemporaryBasalAnswer(
+                rate: InsulinRate(unitsPerHour: rate), minutes: minutes)
+        }
+        (state.last, state.bolus) = (now, bolus)
+        return output
     }
 }
 

@@ -19,7 +19,7 @@ DECISIONS = ROOT / "docs" / "decisions"
 # Written by `make docs`, `make findings`, .ci/test.sh or trace_requirements.py from what they describe; templates hold expressions. CHANGELOG.md is
 # filled when a version is made: until then everybody adds to the same lines of it.
 MADE = re.compile(
-    r"docs/(data|person|study-files|policy-files|scenario-files|test-all|validation)\.md|docs/findings/templates/|Tests/|CHANGELOG\.md"
+    r"docs/(data|person|study-files|policy-files|scenario-files|test-all|validation)\.md|docs/(findings|algorithms)/templates/|Tests/|CHANGELOG\.md"
 )
 AREAS = [
     (10, "Insulin, and what the person typed"),

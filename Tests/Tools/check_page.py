@@ -9,10 +9,11 @@ Starts `islet-live serve --demo` on a free port with a fresh data folder.
   ui00N.*, alert-flow.*   the alert flow's verification anchors and surfaces
   home.*, bolus.*, keyboard.*, units.*, past.*   actions by their forms and by the keyboard alone
   ward.*        the ward: page_ward.py names them
+  looks.*       every page: widths, forced colours, paper, motion, the keyboard alone, clicks a task, 100 people; page_looks.py names them
   kept.*        a session that another engine lived: its notice, its button, and where that leads; not in the short form
   pair.*        what meets while a page is open: two pages, a half-filled form, a deleted session, a lost connection
-`--short` is what `make test` has time for. `--only` takes names of checks' functions, `walk`, `kept`, `ward` or `ward.NAME`. Nothing here is measured in time but the banner's ten seconds, and
-those from below. Needs chromium and chromedriver, selenium and axe-core-python. The last line is `N passed, N failed`.
+`--short` is what `make test` has time for. `--only` takes names of checks' functions, `walk`, `kept`, `ward`, `ward.NAME`, `looks` or `looks.NAME`. Nothing here is measured in time but the banner's
+ten seconds, and those from below. Needs chromium and chromedriver, selenium and axe-core. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from pathlib import Path
 import page_alerts
 import page_controls
 import page_kept
+import page_looks
 import page_ward
 from page_browser import BROWSERS, Browser, axe_source
 from page_server import STUDY, Checks, Server, until
@@ -139,7 +141,7 @@ def walk(server, browser, check, axe, short):
             if not short or grave:
                 result = browser.axe(axe)
                 check(f"{where}: axe-core looked", result["rules"] > 10, result)
-                bad = [v for v in result["violations"] if v["impact"] in ("serious", "critical")]
+                bad = result["violations"]
                 check(f"{where}: axe-core", not bad, "; ".join(f"{v['id']}: {v['html'][:160]} ({v['count']}) {(v['why'] or '')[:200]}" for v in bad))
             said = [m for m in browser.console() if "favicon.ico" not in m]
             check(f"{where}: console", not said, said[:3])
@@ -223,6 +225,10 @@ def main():
             of_ward = [name for name in page_ward.ALL if wanted and (f"ward.{name}" in wanted or "ward" in wanted)]
             if of_ward or not wanted:
                 page_ward.ward(server, browser, check, axe, of_ward or (page_ward.SHORT if given.short else page_ward.ALL), 2 if given.short else 30)
+            of_looks = [name for name in page_looks.ALL if wanted and (f"looks.{name}" in wanted or "looks" in wanted)]
+            if of_looks or not wanted:
+                pages = addresses(server.client())
+                page_looks.looks(server, browser, check, axe, pages, of_looks or (page_looks.SHORT if given.short else page_looks.ALL))
             if given.pictures:
                 guarded(check, "pictures", lambda: pictures(server, browser, given.pictures))
             if not given.short and not wanted or wanted and "kept" in wanted:

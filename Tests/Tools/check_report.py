@@ -3,15 +3,16 @@
 
 Usage: check_report.py --islet PATH [--short] [--only NAME,...] [--browser PATH] [--folder DIR] [--pictures DIR] [--docs docs/images]
 
-Runs small studies of several kinds (people who hear, one arm, one person, sixteen arms, a hundred policies in shadow, nobody with a low, children, sessions
-that end early, mmol/L, `record: summary`, names as long and as odd as a study may have), or takes the folder that it is given. Of each report:
+Runs small studies of several kinds (people who hear, one arm, one person, sixteen arms, a hundred equal ones, a hundred policies in shadow, a sweep of 48
+arms, a thousand sessions, nobody with a low, rooms, children, sessions that end early, mmol/L, `record: summary`, names as long and as odd as a study may
+have), or takes the folder that it is given. Of each report:
   numbers    each element with a `data-path` shows the value at that place of summary.json, rounded as it is shown; a cell of numbers without one is
              a failure, so nothing can stand there that summary.json doesn't have
   unit       a page in mmol/L has no glucose in mg/dL in any figure
   offline    no address but links within the page or the folder, no script
   again      `islet report` on the folder gives the same bytes, and `islet verify` finds nothing off
-  browser    no console message, no request, no horizontal scroll from 380 to 1920 px, axe-core without a serious finding in light and dark, no text of a
-             figure that leaves it or covers another, at most 6 pages of A4 (12 where much ended early)
+  browser    no console message, no request, no horizontal scroll from 320 to 1920 px (640 px is 1280 at 200 %), axe-core without a finding in light, dark and
+             forced colours, marks that stand out in these, no motion, no text of a figure that leaves it or covers another, at most 6 pages of A4
   first      first line, cards, trade, ranges stand on one screen of 1280 x 800 and, with the day, on one sheet; at most 60 words before the first figure
   words      no name of a column in visible text, no `1 patient-days`, no `All 1`
   ranges     the bar's segments add up to the day, in their colours, which differ for the colour-blind (Machado 2009); one zero in the trade
@@ -19,14 +20,15 @@ that end early, mmol/L, `record: summary`, names as long and as odd as a study m
   letters    of figures are 12 px from 380 to 1920 px; the page is at most 6000 px high
   sweep      each factor is a column, at most 12 columns, at most 24 open rows
 `--short` is what `make test` has time for: the two studies with most in them, axe-core once in light and once in dark.
-Needs chromium and chromedriver, selenium and axe-core-python; one browser serves all. Nothing here is measured in time, and what may take long on a machine
-that does other things has ten minutes. The last line is `N passed, N failed`.
+What a report takes of a processor is printed, and not judged. Needs chromium and chromedriver, selenium and axe-core; one browser serves all. What may take
+long on a machine that does other things has ten minutes. The last line is `N passed, N failed`.
 """
 
 import argparse
 import base64
 import json
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -35,6 +37,10 @@ import tempfile
 import time
 from html.parser import HTMLParser
 from pathlib import Path
+
+from page_browser import AXE, BROWSERS, axe_source
+from page_looks import MARKS, dim_marks, media_of
+from page_ward import MACHADO, distance
 
 LONG = "a-policy-with-a-name-that-is-as-long-as-anybody-would-ever-write-it-15m"
 BASE = """study: {name}
@@ -86,6 +92,55 @@ arms:
   - { name: open, algorithm: basal-bolus, alerts: dexcom-g7 }
 compare: { reference: open }
 """,
+    "rooms": """study: rooms
+subject: { kind: grow-room, outsideMean: 6 }
+seed: 20260601
+start: 2026-01-12T08:00:00-05:00
+duration: 7d
+cohort: { generate: { count: 24 } }
+record: summary
+arms:
+  - { name: story, alerts: story }
+  - name: one-hour
+    alerts:
+      policy: one-hour
+      thresholds:
+        - { metric: temperature, min: 65, max: 85, sensitivity: 1h }
+        - { metric: humidity, min: 40, max: 70, sensitivity: 1h }
+        - { metric: vpd, min: 0.4, max: 1.6, sensitivity: 1h }
+  - { name: literal, alerts: story-literal }
+  - { name: unheard, alerts: story, keeper: { hearsAwake: 0, hearsAsleep: 0 } }
+compare: { reference: story }
+primary: [critical_percent, alerts_notifications_per_day, keeper_vain_calls_per_day]
+""",
+    "equal-arms": BASE.format(name="equal", days=1, group="adult", count=6)
+    + "person: typical\narms:\n"
+    + "".join(f"  - {{ name: arm-{n}, algorithm: basal-bolus, alerts: dexcom-g7 }}\n" for n in range(100))
+    + "compare: { reference: arm-0 }\nprimary: [tbr_54_percent, alerts_notifications_per_day]\n",
+    "sweep": BASE.format(name="sweep", days=2, group="adult", count=12)
+    + """question: What do waiting and pausing do?
+faults: { signal-loss: true }
+person: typical
+arms: [{ name: closed-loop, algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]
+sweep:
+  of: dexcom-g7
+  mode: closed
+  grid:
+    "rules[LOW,HIGH].debounce": [0s, 5m, 15m, 60m]
+    "rules[LOW,HIGH].cooldown": [0s, 60s, 5m, 30m]
+    "rules[SIGNAL-LOSS].debounce": [5m, 20m, 60m]
+primary: [tbr_54_percent, alerts_notifications_per_day]
+""",
+    "thousand": BASE.format(name="thousand", days=1, group="adult", count=500)
+    + """record: summary
+person: typical
+arms:
+  - { name: at-once, algorithm: basal-bolus, alerts: dexcom-g7 }
+  - { name: later, algorithm: basal-bolus, alerts: bionicloop }
+compare: { reference: at-once }
+primary: [tbr_54_percent, alerts_notifications_per_day]
+margin: { tbr_54_percent: 0.2 }
+""",
     "one-person": BASE.format(name="one-person", days=1, group="adult", count=1)
     + """person: typical
 arms:
@@ -110,7 +165,6 @@ SHORT = ["heard", "hundred-policies"]
 # Reports whose arms are compared, so that their first screen has all that a first screen has.
 COMPARED = ["heard", "quickstart", "one-person"]
 MILLIMOLES = ["heard", "hundred-policies", "ends-early"]
-BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 # Seconds that a browser on a loaded machine may take for one thing.
 PATIENCE = 600
 
@@ -286,29 +340,12 @@ return {bars, zeros, points, sweep: sweep && {
   rows: sweep.querySelectorAll('tbody tr').length}};
 """
 
+# Rows that a rule for something else has taken apart.
+ROWS = """
+return [...document.querySelectorAll('tr')].filter(row => row.getClientRects().length && !row.closest('.settings') && getComputedStyle(row).display !== 'table-row').map(row => row.className + ': ' + row.innerText.slice(0, 40));
+"""
+
 FILLS = ["#8b0000", "#d6392b", "#4aa66a", "#f2c230", "#e8842c"]
-
-# Linear RGB as the dichromats see it, severity 1: Machado, Oliveira and Fernandes 2009.
-DICHROMATS = {
-    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
-}
-
-
-def lab(colour, matrix):
-    """CIE L*a*b* of `#rrggbb` through a matrix of linear RGB."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    seen = [min(1, max(0, sum(a * b for a, b in zip(row, linear)))) for row in matrix]
-    rows = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041))
-    xyz = [sum(a * b for a, b in zip(row, seen)) / white for row, white in zip(rows, (0.95047, 1.0, 1.08883))]
-    f = [value ** (1 / 3) if value > 216 / 24389 else (24389 / 27 * value + 16) / 116 for value in xyz]
-    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
-
-
-def apart(a, b, matrix):
-    return sum((x - y) ** 2 for x, y in zip(lab(a, matrix), lab(b, matrix))) ** 0.5
 
 
 def check_colours(html):
@@ -316,9 +353,9 @@ def check_colours(html):
     rules = html[html.index("<style>") : html.index("</style>")]
     for scheme, part in (("light", rules.split("@media")[0]), ("dark", rules.split("prefers-color-scheme:dark")[1])):
         fills = [re.search(rf"--r{place}:(#[0-9a-f]{{6}})", part)[1] for place in range(5)]
-        for kind, matrix in DICHROMATS.items():
+        for kind in MACHADO:
             for low, high in zip(fills, fills[1:]):
-                check(apart(low, high, matrix) >= 17, f"{scheme}: {low} and {high} differ for {kind}", apart(low, high, matrix))
+                check(distance(low, high, kind) >= 17, f"{scheme}: {low} and {high} differ for {kind}", distance(low, high, kind))
         if scheme == "light":
             check(fills == FILLS, "light: the ranges' colours", fills)
 
@@ -339,6 +376,8 @@ def check_first(name, html, summary, driver, view):
     url = driver.current_url
     view(1280, "light", height=800)
     driver.get(url)
+    broken = driver.execute_script(ROWS)
+    check(not broken, f"{name}: rows of tables are rows", broken[:4])
     visible, before = driver.execute_script(VISIBLE)
     names = sorted(set(re.findall(r"\b[a-z]+_[a-z_]+", visible)))
     check(not names, f"{name}: no name of a column in visible text", names[:5])
@@ -353,8 +392,7 @@ def check_first(name, html, summary, driver, view):
             if part == "trade" and name == "one-person":
                 continue
             check(ends[part] is not None and ends[part] <= 800, f"{name}: {part} on the first screen", ends)
-    if name in ("heard", "quickstart"):
-        check(ends["height"] <= 6000, f"{name}: height as it opens", ends["height"])
+    check(ends["height"] <= 6000, f"{name}: height as it opens", ends["height"])
     found = driver.execute_script(FIGURES)
     for begin in range(0, len(found["bars"]), 5):
         bar = found["bars"][begin : begin + 5]
@@ -373,7 +411,7 @@ def check_first(name, html, summary, driver, view):
         if sweep:
             check(len(sweep["heads"]) <= 12 and sweep["rows"] <= 24, f"{name}: its size", sweep)
             check(sum("debounce" in head for head in sweep["heads"]) == 2 and "cooldown" in sweep["heads"], f"{name}: factors are columns", sweep)
-    for width in (380, 768, 800, 1280, 1920):
+    for width in (320, 380, 640, 768, 800, 1280, 1920):
         view(width, "light")
         driver.get(url)
         wide = driver.execute_script("return document.documentElement.scrollWidth")
@@ -392,16 +430,31 @@ def check_first(name, html, summary, driver, view):
     check_possible(name, html, summary)
 
 
-# Only what is looked at comes back: all that passed of a long page would be megabytes.
-AXE = """
-const done = arguments[arguments.length - 1];
-axe.run(document, {resultTypes: ['violations']}).then(
-  found => done({
-    rules: found.passes.length + found.violations.length,
-    violations: found.violations.map(v => ({id: v.id, impact: v.impact, html: v.nodes[0].html, count: v.nodes.length})),
-  }),
-  problem => done({rules: 0, violations: [{id: String(problem), impact: 'critical', html: '', count: 0}]}));
-"""
+def check_forced(name, driver, axe, url):
+    """Forced colours, and a reader who asked for no motion."""
+    for scheme in ("light", "dark"):
+        wishes = {"forced_colors": "active", "prefers_color_scheme": scheme, "prefers_reduced_motion": "reduce"}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media_of("", **wishes))
+        driver.get(url)
+        check(driver.execute_script("return matchMedia('(forced-colors: active)').matches"), f"{name}: colours are forced")
+        dim = dim_marks(*driver.execute_script(MARKS))
+        check(not dim, f"{name}: marks stand out in forced colours, {scheme}", dim[:6])
+        check_axe(name, driver, axe, f"in forced colours, {scheme}")
+        moving = driver.execute_script("return document.getAnimations().length")
+        check(moving == 0, f"{name}: nothing moves", moving)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media_of(""))
+
+
+def check_axe(name, driver, axe, where):
+    """Of what stands open, and then of all: what is closed has to be right too."""
+    driver.execute_script(axe)
+    for what in ("", ", all open"):
+        if what:
+            driver.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
+        found = driver.execute_async_script(AXE)
+        check(found["rules"] > 20, f"{name}: axe-core looked {where}{what}", found["rules"])
+        bad = "; ".join(f"{v['id']}: {v['html'][:160]} ({v['count']}) {(v['why'] or '')[:120]}" for v in found["violations"])
+        check(not found["violations"], f"{name}: axe-core {where}{what}", bad)
 
 
 def browser(path, driver_path):
@@ -420,13 +473,6 @@ def browser(path, driver_path):
     driver.set_script_timeout(PATIENCE)
     driver.set_page_load_timeout(PATIENCE)
     return driver
-
-
-def axe_source():
-    import axe_core_python
-
-    folder = Path(axe_core_python.__file__).parent
-    return next(folder.rglob("axe.min.js")).read_text()
 
 
 def check_browser(name, page, driver, axe, pictures, summary, short=False):
@@ -461,15 +507,7 @@ def check_browser(name, page, driver, axe, pictures, summary, short=False):
             texts = driver.execute_script(OVERFLOW)
             check(not texts, f"{name}: texts of figures stand apart at {width} px", f"{len(texts)}: " + "; ".join(texts[:4]))
         if (width, scheme) in with_axe:
-            driver.execute_script(axe)
-            found = driver.execute_async_script(AXE)
-            check(found["rules"] > 20, f"{name}: axe-core looked at {width} px, {scheme}", found["rules"])
-            grave = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
-            check(
-                not grave,
-                f"{name}: axe-core at {width} px, {scheme}",
-                "; ".join(f"{v['id']}: {v['html'][:160]} ({v['count']})" for v in grave),
-            )
+            check_axe(name, driver, axe, f"at {width} px, {scheme}")
         if pictures:
             picture(f"{pictures}/{name}-{width}-{scheme}.png")
     messages = driver.get_log("browser")
@@ -485,6 +523,8 @@ def check_browser(name, page, driver, axe, pictures, summary, short=False):
         requests - {url},
     )
     check_first(name, page.read_text(), summary, driver, view)
+    view(1280, None)
+    check_forced(name, driver, axe, url)
     view(1280, "light")
     driver.get(url)
     paper = base64.b64decode(
@@ -560,7 +600,10 @@ def look(islet, folder, driver, axe, temporary, given):
     check(page.stat().st_size < 5_000_000, f"{name}: under 5 MB", page.stat().st_size)
     check_numbers(name, html, summary)
     again = temporary / f"{name}-again.html"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ran = subprocess.run([islet, "report", folder, "--out", again], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     check(ran.returncode == 0 and again.read_text() == html, f"{name}: the same bytes again", ran.stderr)
     if not given.folder:
         ran = subprocess.run([islet, "verify", folder, "--sample", "0", "--quiet"], capture_output=True, text=True)
@@ -571,7 +614,10 @@ def look(islet, folder, driver, axe, temporary, given):
     pages = check_browser(name, page, driver, axe, given.pictures, summary, given.short)
     if given.docs:
         first_screens(page, driver, Path(given.docs))
-    print(f"{name}: {page.stat().st_size} bytes, {pages} pages, {time.monotonic() - began:.0f} s", flush=True)
+    print(
+        f"{name}: {page.stat().st_size} bytes, {pages} pages, {took:.1f} s of a processor for {len(summary['arms'])} arms, {time.monotonic() - began:.0f} s",
+        flush=True,
+    )
 
 
 def look_in_millimoles(islet, folder, driver, axe, temporary, given):
@@ -604,6 +650,16 @@ def check_kind(name, html, summary):
             "trade", "ranges", "profile", "plane", "difference-tbr-54-percent", "pareto-day", "silent-minutes-2", "example-3-2",
         ):
             check(wanted in figures, f"{name}: {wanted} is drawn", figures)
+    visible = re.sub(r"<[^>]*>", " ", html[html.index("<main>") :])
+    if name == "rooms":
+        check("mg/dL" not in visible and "people" not in visible, f"{name}: no word of people", re.findall(r".{30}(?:mg/dL|people).{20}", visible)[:3])
+        check("°F" in visible and "24 rooms" in visible, f"{name}: rooms, in their units")
+    if name == "equal-arms":
+        check("identical" in visible and "each of 0" not in visible, f"{name}: equal arms are called identical")
+    if name == "thousand":
+        check(summary["sessions"] == 1000, f"{name}: sessions", summary["sessions"])
+    if name == "one-arm-summary":
+        check('id="comparisons"' not in html and "trade" not in figures, f"{name}: nothing is compared", figures)
     if name == "no-lows":
         check(not any(figure.startswith("pareto") for figure in figures), f"{name}: no front of nothing", figures)
 

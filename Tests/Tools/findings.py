@@ -2,21 +2,23 @@
 """Runs the studies of docs/findings and writes their pages, docs/validation.md and README's table, from what comes out: no number of a result is typed by hand.
 
 Usage: findings.py --islet BINARY [--check] [--results FOLDER]
-  without --check   writes docs/findings/*.md, their figures, and the table in README.md (`make findings`)
+  without --check   writes docs/findings/*.md, docs/algorithms/*.md, their figures, and the table in README.md (`make findings`)
   --check           writes nothing: compares the pages and README's table with the runs, counting the numbers that come from them; last line `N passed, N failed`
   --results FOLDER  keeps the results there, and takes from it those that an earlier call has left
 
-A page is made from docs/findings/templates/PAGE.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
+A page is made from docs/findings/templates/PAGE.md, or docs/algorithms/templates/NAME.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
 (rises, falls, isn't shown to change) come from the helpers too, so that a page can't say what its numbers don't.
 """
 
 import argparse
+import csv
 import difflib
 import json
 import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -42,10 +44,23 @@ RUNS = {
     "literal-sketch": ["Cohorts/literal-sketch.yaml"],
     "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
-    "by-basal-bolus": ["Cohorts/alarms-by-algorithm.yaml"],
-    "by-pid": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("pid-insulin-feedback", 5)],
-    "by-oref1": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("oref1-style", 5)],
+    "forecasts": ["Cohorts/forecasts.yaml"],
+    "pid-or-pd": ["Cohorts/pid-or-pd.yaml"],
 }
+
+# The algorithms beside which policies are ranked, by the names of their runs. Adults live five policies, children two.
+ALGORITHMS = {
+    "by-basal-bolus": "basal-bolus",
+    "by-low-suspend": "low-glucose-suspend",
+    "by-predictive": "predictive-suspend",
+    "by-pid": "pid-insulin-feedback",
+    "by-oref1": "oref1-style",
+    "by-loop": "loop-style",
+    "by-hovorka": "hovorka-mpc",
+}
+for run, algorithm in ALGORITHMS.items():
+    RUNS[run] = ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all(algorithm, 5)]
+    RUNS[run + "-young"] = ["Cohorts/alarms-by-algorithm-young.yaml", *algorithm_in_all(algorithm, 2)]
 
 # Figures that `islet report RUN --figures` draws, by what they are called here: the run, and its name there.
 FIGURES = {
@@ -58,6 +73,9 @@ FIGURES = {
     "the-grow-room-rings": ("grow-room", "difference-alerts-notifications-per-day"),
     "the-literal-sketch-rings": ("literal-sketch", "difference-alerts-notifications-per-day"),
 }
+
+# What pages take from `islet export RUN --what truth`.
+EXPORTED = ["pid-or-pd"]
 
 POINTS = {"%": " points"}
 
@@ -162,6 +180,137 @@ class Page:
 
     # What the study of alarms by algorithm compares; the first is the reference.
     POLICIES = ["dexcom-g7", "loop", "trio", "xdrip", "nightscout"]
+
+    # The runs of that study, and of the same with children.
+    BY = list(ALGORITHMS)
+    YOUNG = [run + "-young" for run in ALGORITHMS]
+    # What its tables show of an arm, and of a difference.
+    LEVELS = [("notifications a day", "alerts_notifications_per_day", 2), ("below 70, %", "tbr_70_percent", 2), ("below 54, %", "tbr_54_percent", 2), ("time in range, %", "tir_70_180_percent", 1)]
+
+    def algorithm(self, run):
+        return ALGORITHMS[run.removesuffix("-young")]
+
+    def orders(self, runs, arms):
+        """One row an algorithm: the arms by rings and by time below 54."""
+        lines = ["| algorithm | notifications a day, from fewest to most | time below 54, from least to most |", "|---|---|---|"]
+        for run in runs:
+            rings, lows = (self.order(run, arms, key) for key in ("alerts_notifications_per_day", "tbr_54_percent"))
+            lines.append(f"| `{self.algorithm(run)}` | {rings} | {lows} |")
+        return "\n".join(lines)
+
+    def count_of(self, runs):
+        return ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")[len(runs)]
+
+    def same_order(self, runs, arms, key):
+        return len({self.order(run, arms, key) for run in runs}) == 1
+
+    def each(self, runs, arm, key, places=2):
+        """An outcome of one arm under each algorithm, in a sentence's part."""
+        return ", ".join(f"{self.mean(run, arm, key, places)} with `{self.algorithm(run)}`" for run in runs)
+
+    def by_algorithm(self, runs, arms):
+        """Levels of each arm and its differences to the first, under a heading an algorithm."""
+        parts = []
+        for run in runs:
+            parts += [f"### `{self.algorithm(run)}`", self.arms_table(run, arms, self.LEVELS), f"Less `{arms[0]}`, person by person:"]
+            parts += [self.differences_table(run, arms[1:], self.LEVELS[:3]), self.early(run)]
+        return "\n\n".join(parts)
+
+    # What the study of forecasts compares: its arms, and its rules.
+    FORECASTING = ["predictive-suspend", "pid-20", "pid-30", "oref1-style", "loop-style", "hovorka-mpc"]
+    RULES = ["reading-70", "reading-80", "line-20m-60", "line-20m-70", "line-20m-80", "forecast-60", "forecast-70", "forecast-80", "forecast-90"]
+    # Of a rule: the share of lows that it rang before, and until 15 min after, their begin; false alarms; how long before, min.
+    FORETOLD = [("before", "alerts_sensitivity_g0", 2), ("within 15 min", "alerts_sensitivity_g15", 2), ("false alarms a day", "alerts_false_per_day", 2), ("lead, min", "alerts_lead_min", 0)]
+
+    def _shadowed(self, run, arm, policy, key):
+        found = next(p for p in self.runs[run].summary["policies"] if p["in_shadow"] and (p["arm"], p["policy"]) == (arm, policy))
+        return found["outcomes"][key]
+
+    def foretold_table(self, run, arm):
+        """One row a rule in shadow, with 95 % intervals over people."""
+        lines = ["| | " + " | ".join(c[0] for c in self.FORETOLD) + " |", "|---|" + "---|" * len(self.FORETOLD)]
+        for policy in self.RULES:
+            cells = []
+            for _, key, places in self.FORETOLD:
+                value = self._shadowed(run, arm, policy, key)
+                low, high = value["ci95"]
+                cells.append(f"{rounded(value['mean'], places)} [{rounded(low, places)}, {rounded(high, places)}]")
+            lines.append(f"| `{policy}` | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def foretold(self, run):
+        return "\n\n".join(f"### `{arm}`\n\n{self.foretold_table(run, arm)}" for arm in self.FORECASTING)
+
+    def matched_table(self, run):
+        """An arm's best forecast among those with no more false alarms than a line below 70, beside that line."""
+        lines = ["| algorithm | line below 70: foretold, false a day | forecast | foretold | false a day |", "|---|---|---|---|---|"]
+        for arm in self.FORECASTING:
+            def of(policy, key):
+                return self._shadowed(run, arm, policy, key)["mean"]
+            before, false = "alerts_sensitivity_g0", "alerts_false_per_day"
+            line = f"{rounded(of('line-20m-70', before))}, {rounded(of('line-20m-70', false))}"
+            able = [p for p in self.RULES if p.startswith("forecast") and of(p, false) <= of("line-20m-70", false)]
+            if not able:
+                lines.append(f"| `{arm}` | {line} | none has as few false alarms | | |")
+                continue
+            best = max(able, key=lambda p: of(p, before))
+            lines.append(f"| `{arm}` | {line} | below {best.split('-')[1]} | {rounded(of(best, before))} | {rounded(of(best, false))} |")
+        return "\n".join(lines)
+
+    def foretells_more(self, run):
+        """The arms whose own forecast foretells more than the line below 70 at no more false alarms, as a sentence's part."""
+        before, false = "alerts_sensitivity_g0", "alerts_false_per_day"
+        found = []
+        for arm in self.FORECASTING:
+            line = [self._shadowed(run, arm, "line-20m-70", key)["mean"] for key in (before, false)]
+            forecasts = [[self._shadowed(run, arm, p, key)["mean"] for key in (before, false)] for p in self.RULES if p.startswith("forecast")]
+            if any(b > line[0] and f <= line[1] for b, f in forecasts):
+                found.append(f"`{arm}`")
+        return ", ".join(found) if found else "none"
+
+    def _excursions(self, run, arm):
+        """Of each person the means over meals, from the second day on: the peak in six hours, and the lowest from there to the next meal, mg/dL."""
+        courses = {}
+        with open(self.runs[run].folder.parent / (run + "-truth.csv")) as rows:
+            for row in csv.DictReader(rows):
+                if row["arm"] == arm:
+                    courses.setdefault(row["subject"], []).append((int(row["time_s"]), float(row["plasma_mgdl"])))
+        people = []
+        for course in courses.values():
+            excursions = []
+            # Seven and fourteen hours from the start of a day, as the study begins at six.
+            for begin, end in [(24 * day + hour, 24 * day + hour + gap) for day in range(1, 4) for hour, gap in ((7, 7), (14, 17))]:
+                peak = max((p for p in course if 3600 * begin <= p[0] < 3600 * (begin + 6)), key=lambda p: p[1])
+                excursions.append((peak[1], min(g for t, g in course if peak[0] <= t < 3600 * end)))
+            people.append([statistics.mean(values) for values in zip(*excursions)])
+        return [list(values) for values in zip(*people)]
+
+    def excursions_row(self, run, arm, reference):
+        """Mean and standard error of peak and nadir, and their mean differences to the reference."""
+        cells = []
+        for values in self._excursions(run, arm):
+            cells.append(f"{rounded(statistics.mean(values), 0)} ({rounded(statistics.stdev(values) / len(values) ** 0.5, 0)})")
+        if arm != reference:
+            for values, others in zip(self._excursions(run, arm), self._excursions(run, reference)):
+                cells.append(f"{statistics.mean(values) - statistics.mean(others):+.0f}")
+        else:
+            cells += ["", ""]
+        return " | ".join(cells)
+
+    def higher_nadir(self, run, arm, reference):
+        return statistics.mean(self._excursions(run, arm)[1]) > statistics.mean(self._excursions(run, reference)[1])
+
+    def lower_peak(self, run, arm, reference):
+        return statistics.mean(self._excursions(run, arm)[0]) < statistics.mean(self._excursions(run, reference)[0])
+
+    def study_of(self, run):
+        """What one algorithm's page shows of the study: adults and children under two policies."""
+        lines = ["| | " + " | ".join(c[0] for c in self.LEVELS) + " |", "|---|" + "---|" * len(self.LEVELS)]
+        for who, name in (("adults", run), ("children", run + "-young")):
+            for arm in ("dexcom-g7", "trio"):
+                cells = " | ".join(self.mean(name, arm, key, places) for _, key, places in self.LEVELS)
+                lines.append(f"| {self.people(name)} {who}, `{arm}` | {cells} |")
+        return "\n".join(lines)
 
     def order(self, run, arms, key):
         """The arms from the least mean to the largest."""
@@ -368,6 +517,9 @@ def run_all(islet, results):
             if done.returncode:
                 sys.exit(f"findings: {name} left with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
             table.write_text(done.stdout)
+        truth = results / (name + "-truth.csv")
+        if name in EXPORTED and not truth.exists():
+            subprocess.run([islet, "export", str(folder), "--what", "truth", "--out", str(truth)], cwd=ROOT, check=True, capture_output=True)
         runs[name] = Run(folder, table.read_text())
     return runs
 
@@ -392,9 +544,10 @@ def made(runs, islet, results):
     figures = drawn(islet, results)
     page = Page(runs, figures)
     files = {}
-    for template in sorted((FINDINGS / "templates").glob("*.md")):
-        text = page.render(template.read_text())
-        files[FINDINGS / template.name] = (text, page.count)
+    for folder in (FINDINGS, ROOT / "docs" / "algorithms"):
+        for template in sorted((folder / "templates").glob("*.md")):
+            text = page.render(template.read_text())
+            files[folder / template.name] = (text, page.count)
     block = readme_block(runs["quickstart"].table)
     files[ROOT / "README.md"] = (with_readme((ROOT / "README.md").read_text(), block), len(NUMBER.findall(block)))
     for name, text in figures.items():
@@ -428,7 +581,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def check(files):
     passed = failed = 0
-    for path in [*FINDINGS.glob("*.md"), *FINDINGS.glob("figures/*")]:
+    for path in [*FINDINGS.glob("*.md"), *FINDINGS.glob("figures/*"), *(ROOT / "docs" / "algorithms").glob("*.md")]:
         if path not in files:
             failed += 1
             print(f"FAILED {path.relative_to(ROOT)}: nothing makes it, so nothing checks it")

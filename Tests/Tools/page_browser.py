@@ -64,9 +64,9 @@ return seen;
 
 
 def axe_source():
-    import axe_core_python
+    import axe_playwright_python
 
-    return next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text()
+    return next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text()
 
 
 class Browser:
@@ -139,7 +139,7 @@ class Browser:
         return self.js("return location.pathname")
 
     def axe(self, source):
-        """What is folded away is opened first: axe-core 4.4 takes it for shown, over whatever stands there."""
+        """What is folded away is opened first, so that it is looked at too."""
         self.js("for (const d of document.querySelectorAll('details')) d.open = true")
         self.js(source)
         return self.driver.execute_async_script(AXE)

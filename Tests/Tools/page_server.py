@@ -102,7 +102,7 @@ class Server:
         self.demo, self.port, self.extra, self.environment = demo, port, list(extra), environment
         self.process, self.address, self.first_start = None, None, True
 
-    def start(self, seconds=PATIENCE, waits=True):
+    def start(self, seconds=3 * PATIENCE, waits=True):
         """Started, and (unless it doesn't wait) with all its sessions back: it listens before they are."""
         arguments = [self.binary, "serve", "--port", str(self.port), "--data", str(self.data), *self.extra]
         if self.demo and self.first_start:
@@ -180,7 +180,11 @@ class Server:
         return self.log.read_text(errors="replace")
 
     def __enter__(self):
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_):
         if self.process is not None:

@@ -43,6 +43,14 @@ cp output first
 check "and again on one worker" 0 "$islet" swarm --seeds "$seeds" --quiet --jobs 1
 cp output second
 check "with the same words" 0 cmp first second
+# Every other algorithm that a study can name, as the program lists them.
+others=$("$islet" swarm --seeds 1 --algorithm '' 2>&1 | sed -n 's/.*takes one of \([a-z0-9, -]*\).*/\1/p' | tr -d ',')
+check "the program lists its algorithms" 0 test "$(echo $others | wc -w)" -gt 4
+for algorithm in $others; do
+    [ "$algorithm" = pid-insulin-feedback ] && continue
+    check "seeds $seeds under $algorithm" 0 "$islet" swarm --seeds "$seeds" --algorithm "$algorithm" --quiet
+    tail -n 2 output
+done
 
 # Every kind at rates that put it into most days; whole days, drawn inside the session rather than scheduled.
 cat >faulty.yaml <<'STUDY'

@@ -5,6 +5,7 @@ stands in the observation; what only the simulation knows stands in `info`. Ther
 """
 
 import math
+import operator
 
 import numpy as np
 
@@ -38,7 +39,9 @@ NOW = (
     ("target", "mg/dL", 200.0, 0.0, 5.0),
 )
 _THERAPY = len(NOW) - 6
-
+#: What is measured anew each step, and how much of it an observation shows: glucose, insulin by request, carbohydrate, insulin by the programme.
+_MEASURED = ("cgm", "bolus_delivered", "meal", "pump_basal")
+_FACTORS, _LIMITS = np.array([1 / 400.0, 0.1, 0.01, 0.0]), np.array([2.5, 10.0, 10.0, 10.0])
 
 _turns = {}
 
@@ -110,6 +113,12 @@ class Core:
         self.rows = np.zeros(count, wire.step_type)
         #: Where a cell stands in a row.
         self.at = {name: place for place, name in enumerate(wire.step_type.names)}
+        #: The same rows as plain cells: each has eight bytes.
+        self.wholes = self.rows.view(np.int64).reshape(count, -1)
+        self.reals = self.wholes.view(np.float64)
+        self._measured = np.array([self.at[name] for name in _MEASURED])
+        #: What an answer waits for.
+        self.waited = np.array([self.at[name] for name in ("manual_bolus", "meal")])
         self.doses = np.zeros(count, wire.dose_type)
         self.doses["handle"] = np.arange(count)
         self.doses["forecast"] = np.nan
@@ -127,8 +136,20 @@ class Core:
         #: Tuples of dictionaries; empty but for those in `heard`.
         self.alerts, self.person, self.heard = [()] * count, [()] * count, set()
         self._row = None
-        #: The first one's observation, cell by cell.
-        self._cells = memoryview(self.flat[0])
+        #: The first one's observation, cell by cell, and what moves back in it.
+        self._one = self.flat[0]
+        self._cells = memoryview(self._one)
+        self._older, self._newer = self._cells[:layout.edge - 1], self._cells[1:layout.edge]
+        self._is_priced_by_value = hasattr(reward, "value") and hasattr(reward, "events")
+
+        def several(*names):
+            return operator.itemgetter(*(self.at[name] for name in names))
+        #: Of a row: what the observation is made of; what the pump gave; what `info` tells.
+        self._seen = several("cgm", "meal", "bolus_delivered", "pump_basal", "flags", "now", "status")
+        self._given = several("true_bolus", "true_basal")
+        self.told = several("true_glucose", "true_bolus", "true_basal", "reached", "step")
+        #: What answers come from.
+        self.asked_by = several("manual_bolus", "meal", "cgm")
         self.nothing = np.empty(count, object)
         for place in range(count):
             self.nothing[place] = ()
@@ -210,12 +231,11 @@ class Core:
         """Takes in what all were told."""
         told, truth, index = [], [], []
         self._row = None
-        for place in self.heard:
-            self.alerts[place] = self.person[place] = ()
-        self.heard.clear()
+        self._forget()
         for answer in answers:
             at = answer.steps["handle"]
-            self.rows[at] = answer.steps
+            # As plain cells: rows of many fields are copied field by field.
+            self.wholes[at] = answer.steps.view(np.int64).reshape(len(at), -1)
             told.append(at)
             if answer.truth is not None:
                 truth.append(answer.truth["glucose"])
@@ -231,6 +251,11 @@ class Core:
         if len(self.truth_of):
             self.known += np.bincount(self.truth_of, minlength=self.count)
 
+    def _forget(self):
+        for place in self.heard:
+            self.alerts[place] = self.person[place] = ()
+        self.heard.clear()
+
     def _hear(self, event):
         place, at = event[0], event[1]
         self.heard.add(place)
@@ -245,34 +270,36 @@ class Core:
             self.person[place] += (row,)
 
     def _observe(self, at):
-        rows, past, now = self.rows[at], self.past[at], self.now[at]
-        past[:, :, :-1] = past[:, :, 1:]
-        glucose = rows["cgm"]
-        seen = glucose == glucose
-        past[:, 0, -1] = np.minimum(np.where(seen, glucose, 0) * (1 / 400.0), 2.5)
-        past[:, 1, -1] = seen
-        flags = rows["flags"]
-        bolus, basal, meal = rows["bolus_delivered"], rows["pump_basal"], rows["meal"]
-        past[:, 2, -1] = np.minimum(
-            (np.where(bolus == bolus, bolus, 0) + np.where(basal == basal, basal, 0)) * 0.1, 10.0)
-        available = flags & 1
-        past[:, 3, -1] = available
-        past[:, 4, -1] = np.minimum(np.where(meal == meal, meal, 0) * 0.01, 10.0)
-        past[:, 5, -1] = self.ringing[at]
-        phase = rows["now"] % _DAY * (2 * math.pi / _DAY)
-        now[:, 0], now[:, 1], now[:, 2] = np.sin(phase), np.cos(phase), available
-        if not isinstance(at, slice):
-            self.past[at], self.now[at] = past, now
+        everyone = isinstance(at, slice)
+        reals, wholes = self.reals[at], self.wholes[at]
+        flat = self.flat if everyone else self.flat[at]
+        last, edge = self.layout.history, self.layout.edge
+        # All histories go back by one; what each one's newest place then holds is written anew.
+        flat[:, :edge - 1] = flat[:, 1:edge]
+        parts = reals.take(self._measured, 1)
+        seen = parts[:, 0] == parts[:, 0]
+        # What is absent is NaN, and nothing is below 0.
+        np.fmax(parts, 0.0, out=parts)
+        parts[:, 1] += parts[:, 3]
+        parts *= _FACTORS
+        np.minimum(parts, _LIMITS, out=parts)
+        available = wholes[:, self.at["flags"]] & 1
+        flat[:, last - 1] = parts[:, 0]
+        flat[:, 2 * last - 1] = seen
+        flat[:, 3 * last - 1] = parts[:, 1]
+        flat[:, 4 * last - 1] = available
+        flat[:, 5 * last - 1] = parts[:, 2]
+        flat[:, 6 * last - 1] = self.ringing[at]
+        phase = wholes[:, self.at["now"]] % _DAY * (2 * math.pi / _DAY)
+        flat[:, edge], flat[:, edge + 1], flat[:, edge + 2] = np.sin(phase), np.cos(phase), available
+        if not everyone:
+            self.flat[at] = flat
 
     def observation(self):
         """A copy. What is written into it is within its bounds."""
         return self.flat.copy()
 
     # One
-
-    def cell(self, name):
-        """A cell of the first environment's row, as a plain number."""
-        return self.row[self.at[name]]
 
     @property
     def row(self):
@@ -289,41 +316,37 @@ class Core:
 
         Returns whether it was clipped, the observation (flat), the reward and the status.
         """
-        row = self.row
         basal, correction, meal, forecast, clipped = self.act_one(action)
-        wire = self.wires[0]
-        wire.post_one(row[self.at["step"]], basal, correction, meal, forecast)
-        answer = wire.take()
-        if answer.events or answer.ends or self.heard or not (
-                hasattr(self.reward, "value") and hasattr(self.reward, "events")):
-            self.advance([answer])
+        row, truth = self.wires[0].step_one(self._row[self.at["step"]], basal, correction, meal, forecast)
+        if row is None:
+            # Something rang, was done or has ended.
+            self.advance([truth])
             return clipped, self.observation()[0], float(self.rewards(grid)[0]), int(self.rows["status"][0])
-        row, at = answer.steps.item(), self.at
         self._row = row
-        glucose, meal = row[at["cgm"]], row[at["meal"]]
-        bolus, basal = row[at["bolus_delivered"]], row[at["pump_basal"]]
-        seen, available = glucose == glucose, row[at["flags"]] & 1
-        flat, cells, edge, last = self.flat[0], self._cells, self.layout.edge, self.layout.history
+        if self.heard:
+            self._forget()
+        glucose, meal, bolus, basal, flags, now, status = self._seen(row)
+        seen, available = glucose == glucose, flags & 1
+        cells, edge, last = self._cells, self.layout.edge, self.layout.history
         # All six histories go back by one; what each one's newest place then holds is written anew.
-        flat[:edge - 1] = flat[1:edge]
-        cells[last - 1] = min((glucose if seen else 0.0) * (1 / 400.0), 2.5)
+        self._older[:] = self._newer
+        cells[last - 1] = min(glucose * (1 / 400.0), 2.5) if seen else 0.0
         cells[2 * last - 1] = seen
         cells[3 * last - 1] = min(
             ((bolus if bolus == bolus else 0.0) + (basal if basal == basal else 0.0)) * 0.1, 10.0)
         cells[4 * last - 1] = available
-        cells[5 * last - 1] = min((meal if meal == meal else 0.0) * 0.01, 10.0)
+        cells[5 * last - 1] = min(meal * 0.01, 10.0) if meal == meal else 0.0
         cells[6 * last - 1] = self.ringing[0]
-        cells[edge], cells[edge + 1] = _turn(row[at["now"]] % _DAY)
+        cells[edge], cells[edge + 1] = _turn(now % _DAY)
         cells[edge + 2] = available
-        reward = 0.0
-        if answer.truth is None:
-            self.truth = self.truth_of = _NOTHING
+        self.known[0] += 1
+        rule = self.reward
+        if self._is_priced_by_value:
+            reward = 0.0 + rule.value(truth)
         else:
-            self.truth, self.truth_of = answer.truth["glucose"], answer.truth["handle"]
-            for glucose in self.truth.tolist():
-                reward += self.reward.value(glucose)
-            self.known[0] += len(self.truth)
-        return clipped, flat.copy(), reward, row[at["status"]]
+            bolus, basal = self._given(row)
+            reward = float(rule([truth], {"bolus": bolus, "basal": basal}, (), ()))
+        return clipped, self._one.copy(), reward, status
 
     # Rewards
 

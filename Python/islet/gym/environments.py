@@ -70,6 +70,7 @@ class _Loop(Core):
     def act_one(self, action):
         """`act` of one, in plain numbers: the same answers, without the cost of arrays. Basal, correction, meal, forecast, clipped."""
         clipped, extra = False, 0.0
+        manual, grams, _ = self.asked_by(self.row)
         if self.discrete:
             if self.boluses:
                 factor, extra = LEVELS[action[0]], EXTRAS[action[1]]
@@ -84,17 +85,15 @@ class _Loop(Core):
                 clipped = clipped or b != action[1]
                 extra = max(b, 0.0)
         basal, ratio, _, daily, *_ = self.one
-        most, manual, meal = self.most_dose, self.cell("manual_bolus"), 0.0
+        most, meal = self.most_dose, 0.0
         if manual == manual:
             meal = manual
-        if self.meal_bolus:
-            grams = self.cell("meal")
-            if grams == grams:
-                meal = meal + grams / ratio
+        if self.meal_bolus and grams == grams:
+            meal = meal + grams / ratio
         return (
             round(min(factor * basal * (1 / 12), most) * 1e6) / 1e6,
             round(min(extra * self.bolus_max * daily, most) * 1e6) / 1e6 if self.boluses else 0.0,
-            round(min(meal, most) * 1e6) / 1e6, math.nan, clipped)
+            round(min(meal, most) * 1e6) / 1e6 if meal else 0.0, math.nan, clipped)
 
     def act(self, actions):
         """Writes the doses of actions (count, …). Says which were outside of the space."""
@@ -105,7 +104,7 @@ class _Loop(Core):
             extra = np.asarray(EXTRAS)[actions[:, 1]] if self.boluses else 0.0
             clipped = np.zeros(self.count, bool)
         else:
-            inside = np.clip(actions, -1.0, 1.0)
+            inside = np.minimum(np.maximum(actions, -1.0), 1.0)
             clipped = (inside != actions).any(axis=1)
             a = inside[:, 0].astype(np.float64)
             factor = np.where(a < 0, 1 + a, 1 + a * (self.basal_max - 1))
@@ -115,12 +114,15 @@ class _Loop(Core):
         doses["basal"] = np.minimum(factor * self.therapy[:, 0] * (1 / 12), self.most_dose).round(6)
         if self.boluses:
             doses["correction"] = np.minimum(extra * self.bolus_max * self.therapy[:, 3], self.most_dose).round(6)
-        manual = rows["manual_bolus"]
-        meal = np.where(manual == manual, manual, 0.0)
-        if self.meal_bolus:
-            grams = rows["meal"]
-            meal = meal + np.where(grams == grams, grams, 0.0) / self.therapy[:, 1]
-        doses["meal"] = np.minimum(meal, self.most_dose).round(6)
+        # What is absent is NaN, and nothing is below 0.
+        waited = np.fmax(self.reals.take(self.waited, 1), 0.0)
+        if waited.any():
+            meal = waited[:, 0]
+            if self.meal_bolus:
+                meal = meal + waited[:, 1] / self.therapy[:, 1]
+            doses["meal"] = np.minimum(meal, self.most_dose).round(6)
+        else:
+            doses["meal"] = 0.0
         return clipped
 
 
@@ -131,13 +133,14 @@ class _Alarms(Core):
 
     def act_one(self, action):
         clipped = False
+        _, _, glucose = self.asked_by(self.row)
         if self.action == "ring":
             wants = action == 1
         else:
             (value,) = action
             inside = min(max(value, -1.0), 1.0)
             clipped = inside != value
-            wants = self.cell("cgm") < 70.0 + 30.0 * inside
+            wants = glucose < 70.0 + 30.0 * inside
         self.asked[0] = self.asked[0] + 1 if wants else 0
         rings = bool(self.asked[0] >= self.debounce)
         self.ringing[0] = rings
@@ -162,7 +165,7 @@ class _Alarms(Core):
         if self.action == "ring":
             wants = actions.reshape(self.count) == 1
         else:
-            inside = np.clip(actions, -1.0, 1.0)
+            inside = np.minimum(np.maximum(actions, -1.0), 1.0)
             clipped = (inside != actions).any(axis=1)
             glucose = self.rows["cgm"]
             # NaN is below nothing: without a reading nothing rings.
@@ -225,9 +228,9 @@ class _Made:
 
     def _checked_actions(self, actions, space):
         actions = np.asarray(actions)
-        whole = np.issubdtype(space.dtype, np.integer)
-        if actions.dtype == object or (whole and not np.issubdtype(actions.dtype, np.integer)) or (
-                not whole and not np.issubdtype(actions.dtype, np.number)):
+        whole = space.dtype.kind == "i"
+        kind = np.integer if whole else np.number
+        if actions.dtype != space.dtype and not np.issubdtype(actions.dtype, kind):
             raise TypeError("an action of type %s, expected %s" % (actions.dtype, space))
         if actions.shape != space.shape:
             raise ValueError("an action of shape %s, expected %s" % (actions.shape, space.shape))
@@ -240,10 +243,10 @@ class _Made:
 
     def _info(self, place, clipped):
         core = self._core
-        cells, at = core.cells(place), core.at
+        glucose, bolus, basal, reached, step = core.told(core.cells(place))
         info = {
-            "truth": {"glucose": cells[at["true_glucose"]], "bolus": cells[at["true_bolus"]], "basal": cells[at["true_basal"]]},
-            "minutes": cells[at["reached"]] / 6e10, "step": cells[at["step"]], "clipped": bool(clipped),
+            "truth": {"glucose": glucose, "bolus": bolus, "basal": basal},
+            "minutes": reached / 6e10, "step": step, "clipped": bool(clipped),
             "alerts": core.alerts[place], "person": core.person[place],
         }
         end = core.ends[place]
@@ -364,7 +367,7 @@ class _Vector(VectorEnv, _Made):
             raise IsletError("`reset` comes before the first `step`")
         actions = self._checked_actions(actions, self.action_space)
         clipped = core.act(actions)
-        over = np.flatnonzero(core.over)
+        over = np.flatnonzero(core.over) if core.over.any() else ()
         if len(over):
             # Whose episode has ended begins the next one, and its action is not used.
             going = np.flatnonzero(~core.over)
@@ -384,7 +387,8 @@ class _Vector(VectorEnv, _Made):
             reward[over] = 0.0
             clipped[over] = False
         fresh = np.zeros(self.num_envs, bool)
-        fresh[over] = True
+        if len(over):
+            fresh[over] = True
         return self._observed(), reward, terminated, truncated, self._infos(clipped, fresh)
 
     def _infos(self, clipped, fresh):

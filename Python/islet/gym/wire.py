@@ -19,7 +19,19 @@ from ..program import InputError, IsletError, program
 
 _HEAD = struct.Struct("<4sIII")
 _ONE = struct.Struct("<4sIIIqqddddqd")
+_CRC = struct.Struct("<I")
 _TRUTH, _STEP, _DOSE, _BEGIN = 2, 3, 4, 1
+
+#: How often this process has come out of a fork.
+_forks = 0
+
+
+def _forked():
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Answer:
@@ -53,7 +65,7 @@ class Wire:
         self._lock = threading.Lock()
         self._process = None
         self._studies = {}
-        self._owner = os.getpid()
+        self._owner = _forks
         self._start()
 
     def _start(self):
@@ -68,9 +80,9 @@ class Wire:
         self._rest = b""
         # Read into, so that a read makes no room of its own: a large `os.read` has the system map and unmap memory each time.
         self._buffer = memoryview(bytearray(1 << 18))
+        self._into = (self._buffer,)
         self._studies = {}
-        ready = self._line(self._more())
-        self.ready = ready
+        self.ready = ready = self._answer(False).line
         if ready.get("protocol") != "islet-gym/1":
             raise IsletError("islet gym says %r, not islet-gym/1" % ready.get("protocol"))
         self.step_type = np.dtype([(f[0], f[1]) for f in ready["step"] + ready["beside"]])
@@ -84,6 +96,12 @@ class Wire:
                 ["handle", "<i8"], ["step", "<i8"], ["basal", "<f8"], ["correction", "<f8"], ["meal", "<f8"], ["glucagon", "<f8"],
                 ["flags", "<i8"], ["forecast", "<f8"]]:
             raise IsletError("islet gym has other fields of a dose than this package knows")
+        # The usual answer of one environment, whole: a frame of one true value, and one of its row.
+        cells = "".join("d" if field[1] == "<f8" else "q" for field in ready["step"] + ready["beside"])
+        self._usual = struct.Struct("<4sIIIqqdI4sIII%sI" % cells)
+        truth, step = 16 + self.truth_type.itemsize, 16 + self.step_type.itemsize
+        self._usual_heads = (b"ISL1", _TRUTH, 1, truth - 16), (b"ISL1", _STEP, 1, step - 16)
+        self._usual_bytes = self._buffer[:truth], self._buffer[truth + 4:truth + 4 + step]
 
     @property
     def pid(self):
@@ -97,7 +115,7 @@ class Wire:
     # Bytes
 
     def _more(self):
-        count = os.readv(self._out, (self._buffer,))
+        count = os.readv(self._out, self._into)
         if not count:
             raise self._dead()
         part = bytes(self._buffer[:count])
@@ -120,12 +138,6 @@ class Wire:
         said = (": " + lines[-1]) if lines else ""
         return IsletError("islet gym %s in the middle of an episode%s; `reset` starts a new one" % (how, said), status, lines)
 
-    def _line(self, data):
-        while b"\n" not in data:
-            data = self._more()
-        line, _, self._rest = data.partition(b"\n")
-        return json.loads(line)
-
     def ask(self, message, is_of_steps=True):
         """Sends bytes, and reads up to the frame that ends the answer; a line where `is_of_steps` is False.
 
@@ -141,12 +153,12 @@ class Wire:
         try:
             if self._process is None:
                 raise IsletError("the program has ended; `reset` starts a new one")
-            if os.getpid() != self._owner:
+            if self._owner != _forks:
                 raise IsletError("an environment belongs to the process that made it: make it after the fork")
-            view = memoryview(message)
-            while view:
-                # The program reads a message whole before it answers: neither waits for the other.
-                view = view[os.write(self._in, view):]
+            # The program reads a message whole before it answers: neither waits for the other.
+            sent = os.write(self._in, message)
+            while sent < len(message):
+                sent += os.write(self._in, memoryview(message)[sent:])
         except BrokenPipeError:
             self._lock.release()
             raise self._dead() from None
@@ -174,47 +186,49 @@ class Wire:
             self.close()
 
     def _answer(self, is_of_steps):
-        answer = Answer()
+        # What was read stays whole until the answer ends, and is looked at from `start` on: an answer of many rows is not copied again.
+        answer, start = Answer(), 0
         data = self._rest or self._more()
         while True:
-            if data[:1] == b"{":
-                line = self._line(data)
-                data = self._rest
-                if "error" in line:
-                    error = line["error"]
-                    raise InputError(error["file"], error["line"], error["found"], error["expected"])
+            if len(data) == start:
+                data = self._more()
+            if data[start:start + 1] == b"{":
+                end = data.find(b"\n", start)
+                while end < 0:
+                    searched, data = len(data), self._more()
+                    end = data.find(b"\n", searched)
+                line, start = json.loads(data[start:end]), end + 1
                 if "events" in line:
                     answer.events = line["events"]
                 elif "ends" in line:
                     answer.ends = line["ends"]
-                else:
+                elif "error" in line or not is_of_steps:
+                    self._rest = data[start:]
+                    if "error" in line:
+                        error = line["error"]
+                        raise InputError(error["file"], error["line"], error["found"], error["expected"])
                     answer.line = line
-                    if not is_of_steps:
-                        return answer
-                if not data:
-                    data = self._more()
+                    return answer
                 continue
-            while len(data) < 16:
+            while len(data) < start + 16:
                 data = self._more()
-            magic, kind, rows, length = _HEAD.unpack_from(data)
+            magic, kind, rows, length = _HEAD.unpack_from(data, start)
             if magic != b"ISL1":
-                raise IsletError("islet gym sent bytes that are no frame: %r" % data[:40])
-            end = 16 + length
+                raise IsletError("islet gym sent bytes that are no frame: %r" % data[start:start + 40])
+            body, end = start + 16, start + 16 + length
             while len(data) < end + 4:
                 data = self._more()
-            if zlib.crc32(memoryview(data)[:end]) != int.from_bytes(data[end:end + 4], "little"):
+            if zlib.crc32(memoryview(data)[start:end]) != _CRC.unpack_from(data, end)[0]:
                 raise IsletError("islet gym sent a frame whose CRC is wrong")
             if kind == _STEP:
-                answer.steps = np.frombuffer(data, self.step_type, rows, 16)
+                answer.steps = np.frombuffer(data, self.step_type, rows, body)
                 self._rest = data[end + 4:]
                 return answer
             if kind == _TRUTH:
-                answer.truth = np.frombuffer(data, self.truth_type, rows, 16)
+                answer.truth = np.frombuffer(data, self.truth_type, rows, body)
             elif kind == _BEGIN:
-                answer.begun = np.frombuffer(data, self.begin_type, rows, 16)
-            data = self._rest = data[end + 4:]
-            if not data:
-                data = self._more()
+                answer.begun = np.frombuffer(data, self.begin_type, rows, body)
+            start = end + 4
 
     # Messages
 
@@ -238,12 +252,35 @@ class Wire:
         """Answers of `dose_type`; `take` has what came of them."""
         body = doses.tobytes()
         frame = _HEAD.pack(b"ISL1", _DOSE, len(doses), len(body)) + body
-        self.post(frame + zlib.crc32(frame).to_bytes(4, "little"))
+        self.post(frame + _CRC.pack(zlib.crc32(frame)))
 
-    def post_one(self, step, basal, correction, meal, forecast):
-        """`post_step` of environment 0 alone."""
+    def step_one(self, step, basal, correction, meal, forecast):
+        """`post_step` and `take` of environment 0 alone.
+
+        Returns its row in plain numbers and the true value that has become known; or None and the answer, where it is of another form.
+        """
         frame = _ONE.pack(b"ISL1", _DOSE, 1, 64, 0, step, basal, correction, meal, 0.0, 0, forecast)
-        self.post(frame + zlib.crc32(frame).to_bytes(4, "little"))
+        self.post(frame + _CRC.pack(zlib.crc32(frame)))
+        try:
+            if self._rest:
+                return None, self._answer(True)
+            count = os.readv(self._out, self._into)
+            if count == self._usual.size:
+                cells = self._usual.unpack_from(self._buffer)
+                truth, row = self._usual_bytes
+                if (cells[:4], cells[8:12]) == self._usual_heads and cells[7] == zlib.crc32(truth) and cells[-1] == zlib.crc32(row):
+                    return cells[12:-1], cells[6]
+            if not count:
+                raise self._dead()
+            self._rest = bytes(self._buffer[:count])
+            return None, self._answer(True)
+        except IsletError:
+            raise
+        except BaseException:
+            self._give_up()
+            raise
+        finally:
+            self._lock.release()
 
     def episode(self, handle):
         """The study that an environment's episode is a session of, with what was answered so far, and how it ended (or None)."""

@@ -11,7 +11,9 @@ KINDS = ("500", "503", "cut before", "cut within", "lies about length", "answer 
 class Proxy:
     def __init__(self, port, seed, share):
         self.random, self.share, self.done, self.lock = random.Random(seed), share, {}, threading.Lock()
-        self.expired = False
+        self.expired = self.skewed = False
+        # By the end of an object's name: so many times it is handed on with another byte in it.
+        self.turned = {}
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -27,6 +29,8 @@ class Proxy:
                     return self.answer(int(kind), extra, f"<Error><Code>{code}</Code></Error>".encode())
                 if proxy.expired:
                     return self.answer(400, {}, b"<Error><Code>ExpiredToken</Code></Error>")
+                if proxy.skewed:
+                    return self.answer(403, {}, b"<Error><Code>RequestTimeTooSkewed</Code></Error>")
                 if kind == "cut before":
                     return self.hang_up()
                 server = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -36,6 +40,9 @@ class Proxy:
                 if kind == "answer lost":
                     # What was asked for is done.
                     return self.hang_up()
+                for name in proxy.turned:
+                    if self.path.endswith(name) and data and proxy.turned[name] > 0:
+                        proxy.turned[name], data = proxy.turned[name] - 1, bytes([data[0] ^ 1]) + data[1:]
                 headers = {k: v for k, v in said.getheaders() if k.lower() not in ("connection", "transfer-encoding", "content-length", "server", "date")}
                 declared = int(said.getheader("Content-Length") or len(data)) if self.command == "HEAD" else len(data)
                 if kind in ("cut within", "lies about length") and self.command != "HEAD" and data:

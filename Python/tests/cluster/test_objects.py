@@ -1,8 +1,10 @@
 """Shards in a bucket: a server that fails in every way has each object once, or the call says what is missing."""
 
 import concurrent.futures
+import dataclasses
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -110,6 +112,34 @@ def test_the_answer_of_a_put_that_was_lost_is_known_as_ones_own(server, bucket):
     assert place._get("done/1") == b"mine"
 
 
+def test_a_clock_that_is_off_is_said_and_not_tried_for_ever(server, bucket):
+    # As a server refuses requests that were signed 20 minutes ago.
+    proxy, waited = Proxy(server, SEED, share=0), []
+    proxy.skewed = True
+    try:
+        with pytest.raises(StoreError, match="this machine's clock is off") as refused:
+            ObjectStore(f"s3://{bucket}", endpoint=proxy.url, wait=waited.append)._put("x", b"1")
+        assert refused.value.status == 75 and not waited
+    finally:
+        proxy.close()
+
+
+def test_a_full_disk_of_a_worker_is_75_and_marks_nothing(study, server, bucket, monkeypatch, tmp_path):
+    endpoint = f"http://127.0.0.1:{server}"
+    # No file of the shard's may have more than 16 KiB.
+    full = tmp_path / "islet"
+    full.write_text(f'#!/bin/bash\n[ "$1" = run ] && ulimit -f 16\nexec "{PROGRAM}" "$@"\n')
+    full.chmod(0o755)
+    call_ = call_for(study, bucket, endpoint)
+    place = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    with pytest.raises(islet.cluster.ShardError) as refused:
+        place.run(dataclasses.replace(call_, program=str(full)), 1, SHARDS)
+    assert refused.value.status == 75 and refused.value.line, refused.value
+    assert place.missing(SHARDS) == list(range(1, SHARDS + 1))
+    assert place.run(call_, 1, SHARDS) == "done/1"
+
+
 def test_a_wait_is_as_long_as_the_server_says(server, bucket):
     proxy, waited = Proxy(server, SEED, share=1), []
     proxy.draw = lambda: "503"
@@ -146,6 +176,21 @@ def test_bad_input_is_one_line_without_a_secret(server, bucket, study, tmp_path,
         ObjectStore(f"s3://{bucket}/t", endpoint=endpoint).begin(islet.cluster.Call(str(table), "", (), PROGRAM), 2)
 
 
+def test_a_bucket_of_another_study_or_number_is_refused(study, server, bucket, tmp_path):
+    endpoint = f"http://127.0.0.1:{server}"
+    call_ = call_for(study, bucket, endpoint)
+    place = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    assert place.run(call_, 1, SHARDS) == "done/1"
+    with pytest.raises(StoreError, match="found a store of 4 shards, expected 5") as refused:
+        place.begin(call_, 5)
+    assert refused.value.status == 65
+    with pytest.raises(StoreError, match="found another inputs/study.yaml") as refused:
+        place.begin(dataclasses.replace(call_, set=("seed=12",)), SHARDS)
+    assert refused.value.status == 65
+    assert place.missing(SHARDS) == [2, 3, 4]
+
+
 def test_a_table_goes_into_the_bucket_with_its_study(study, server, bucket, tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()
@@ -154,9 +199,38 @@ def test_a_table_goes_into_the_bucket_with_its_study(study, server, bucket, tmp_
     (folder / "study.yaml").write_text(text)
     call("run", folder / "study.yaml", "--quiet", "--no-report", "--out", tmp_path / "plain")
     endpoint = f"http://127.0.0.1:{server}"
-    run_all(call_for(folder / "study.yaml", bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint))
-    islet.cluster.merge(f"s3://{bucket}/a prefix", tmp_path / "whole", program=PROGRAM, arguments=["--quiet"], endpoint=endpoint)
+    place = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    run_all(call_for(folder / "study.yaml", bucket, endpoint), place)
+    # Once, whole, and nowhere else; no worker has put it again.
+    table = (folder / "people.csv").read_bytes()
+    assert [name for name in objects(server, bucket) if name.endswith("people.csv")] == ["a prefix/people.csv"]
+    assert place._get("people.csv") == table
+    # One that comes to a worker with another byte in it is asked for again.
+    proxy = Proxy(server, SEED, share=0)
+    try:
+        through = ObjectStore(place.url, endpoint=proxy.url, wait=lambda _: None)
+        proxy.turned = {"people.csv": 2}
+        assert pathlib.Path(through._inputs(tmp_path / "inputs")).with_name("people.csv").read_bytes() == table
+        proxy.turned = {"people.csv": 9}
+        with pytest.raises(StoreError, match="people.csv: found SHA-256"):
+            through._inputs(tmp_path / "inputs")
+    finally:
+        proxy.close()
+    islet.cluster.merge(place.url, tmp_path / "whole", program=PROGRAM, arguments=["--quiet"], endpoint=endpoint)
     assert digest(tmp_path / "whole") == digest(tmp_path / "plain")
+    assert (tmp_path / "whole/people.csv").read_bytes() == table
+    # Another table under the same name: of whoever calls, and of the bucket.
+    (folder / "people.csv").write_bytes(table.replace(b"adult#004", b"adult#005"))
+    with pytest.raises(StoreError, match="found another people.csv"):
+        place.begin(call_for(folder / "study.yaml", bucket, endpoint), SHARDS)
+    client = boto3.client("s3", endpoint_url=endpoint)
+    client.put_object(Bucket=bucket, Key="a prefix/people.csv", Body=table.replace(b"adult#004", b"adult#005"))
+    with pytest.raises(StoreError, match="people.csv: found SHA-256"):
+        islet.cluster.fetch(place.url, tmp_path / "copy", endpoint=endpoint)
+    client.delete_object(Bucket=bucket, Key="a prefix/people.csv")
+    with pytest.raises(StoreError, match="found no people.csv"):
+        islet.cluster.fetch(place.url, tmp_path / "copy", endpoint=endpoint)
+    assert not (tmp_path / "copy").exists()
 
 
 def test_no_secret_stands_in_what_was_written(study, server, bucket):

@@ -7,7 +7,7 @@
 import Foundation
 
 package struct ServerReading: Hashable, Sendable {
-    /// Of the stamp, since 1970, UTC.
+    /// The stamp, milliseconds since 1970, UTC.
     package var milliseconds: Int64
     package var mgdl: Double
 
@@ -21,7 +21,7 @@ package struct ServerReading: Hashable, Sendable {
 package struct ServerReadings: Sendable {
     /// Oldest first, each stamp once.
     package var readings: [ServerReading] = []
-    /// Of what was answered, what is no reading.
+    /// How many entries of the answer were no readings.
     package var leftOut = 0
 }
 

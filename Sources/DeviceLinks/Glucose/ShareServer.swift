@@ -10,7 +10,7 @@ package final class ShareServer: GlucoseServer {
     private let connection: ServerConnection
     private let account: String
     private let password: String
-    /// Of the log-in; nil before one.
+    /// The session ID that the log-in gave; nil before one.
     private let login = Mutex<String?>(nil)
 
     /// What Share's own followers say that they are.

@@ -8,7 +8,7 @@ struct LinkHello: Codable {
     var link = "islet"
     var version = 1
     var challenge: UInt64
-    /// Of what this connection is: `pump` or `glucose`.
+    /// What this connection is for: `pump` or `glucose`.
     var purpose: String
 }
 

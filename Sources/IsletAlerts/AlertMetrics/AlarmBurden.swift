@@ -7,7 +7,7 @@ import IsletKernel
 struct AlarmBurden: Sendable {
     /// Notifications, rising.
     var rung: [Instant] = []
-    /// Of these by night; nil where nobody knows when that is.
+    /// How many of these came by night; nil where nobody knows when that is.
     var night: Int?
     /// From a notification to its end, over all the rules.
     var annunciating: IntervalSet
@@ -33,7 +33,7 @@ struct AlarmBurden: Sendable {
         }
     }
 
-    /// Of the parts of one policy.
+    /// Adds up the parts of one policy.
     init(_ parts: [AlarmBurden]) {
         if parts.count == 1 {
             self = parts[0]

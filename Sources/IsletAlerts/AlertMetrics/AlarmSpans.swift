@@ -12,7 +12,7 @@ package struct AlarmSpans: Sendable {
     package private(set) var active: [IntervalSet]
     /// From a notification to its end, acknowledgement or snooze, by rule.
     package private(set) var annunciating: [IntervalSet]
-    /// Of this, what is not yet too long ago to count as telling, by rule.
+    /// By rule, the part of this that is recent enough to count as having told of an event.
     package private(set) var telling: [IntervalSet]
     /// Notifications, by instant.
     package private(set) var notifications: [(instant: Instant, rule: Int)] = []

@@ -37,7 +37,7 @@ package struct AlertEvent: Hashable, Sendable {
             effect.instant, rule: effect.rule, effect.kind, effect.reason, wasDelivered: effect.wasDelivered)
     }
 
-    /// The same from an effect's parts, as a store keeps them.
+    /// Makes an event from an effect's parts, as a store keeps them.
     package init?(
         _ instant: Instant, rule: Int, _ effect: AlertEffect.Kind, _ reason: AlertEffect.Reason,
         wasDelivered: Bool = true

@@ -30,7 +30,7 @@ package struct AlertMatching: Sendable {
 
     package let truth: AlertTruth
     package let spans: IntervalSet
-    /// Of all rules about this truth.
+    /// When any rule about this truth was annunciating.
     package let annunciating: IntervalSet
     /// The first notification of each alarm episode, and the alarm episode.
     package private(set) var alerts: [(at: Instant, alarm: Interval)] = []

@@ -170,12 +170,12 @@ package struct AlertMetricKey: Hashable, Sendable {
     package static let unseen = named("alerts_suppressed_unseen_min")
     package static let unrepeated = named("alerts_suppressed_unrepeated_min")
 
-    /// Of the silent minutes, those given to an obstacle.
+    /// The key of the silent minutes that are given to one obstacle.
     package static func suppressed(by obstacle: AlertObstacle) -> AlertMetricKey {
         AlertMetricKey(index: single.count + Int(obstacle.rawValue))
     }
 
-    /// The same per day lived; nil for what is no total.
+    /// The key of this total per day lived; nil for what is no total.
     package var perDay: AlertMetricKey? { isTotal ? Self.dailyOf[index] : nil }
 
     /// Each total, and the same per day lived.

@@ -79,7 +79,7 @@ package struct SessionTruth: Sendable {
         return !(self[truth]?.touches(from, to) ?? false)
     }
 
-    /// Of these episodes, those of two hours or more.
+    /// The episodes that lasted two hours or more.
     package func prolonged(_ truth: AlertTruth) -> [Interval] {
         self[truth]?.intervals.filter { $0.nanoseconds >= Self.prolonged } ?? []
     }

@@ -99,7 +99,7 @@ package struct ShadowScorer: Sendable {
 }
 
 package struct ShadowScores: Sendable {
-    /// Of each policy that isn't hidden.
+    /// The metrics of each policy that isn't hidden.
     package let metrics: [AlertMetrics]
     /// `alerts_suppressed_while_true_min` of each policy, then of each hidden one; nil without true episodes that it has a rule about.
     package let suppressed: [Double?]

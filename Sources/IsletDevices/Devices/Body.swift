@@ -86,6 +86,9 @@ public protocol LoopInputs: AnyObject, Sendable {
     /// Multiplies the programmed basal for so many steps from now on.
     /// - Throws: `LoopInputRefused` for a rate that the pump can't do, and for less than a step or more than a day.
     func request(temporaryBasal multiplier: Double, steps: Int) throws
+    /// Aims at another target for so many steps from now on; nil goes back to the usual one at once. An algorithm without such a thing aims as ever.
+    /// - Throws: `LoopInputRefused` for a target that nobody can live with, and for less than a step or more than a day.
+    func request(temporaryTarget target: GlucoseConcentration?, steps: Int) throws
 }
 
 /// Something that a person or an interface said and that makes no sense, or is beyond a limit: nothing of it is taken.
@@ -99,13 +102,14 @@ public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertib
         case target = "target, mg/dL"
         case basalMultiplier = "basal multiplier"
         case basalSteps = "steps of a temporary basal"
+        case targetSteps = "steps of a temporary target"
         case basalRate = "basal rate, U/h"
         case customField = "custom field"
     }
 
     public var kind: Kind
     public var value: Double
-    /// What is taken. Of a meal and a bolus, nothing is too little.
+    /// Accepted range. Zero is refused for meals and boluses.
     public var range: ClosedRange<Double>
 
     public init(kind: Kind, value: Double, range: ClosedRange<Double>) {

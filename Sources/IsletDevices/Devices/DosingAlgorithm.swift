@@ -120,7 +120,7 @@ public struct Shortfall: Hashable, Sendable, Codable {
     public var algorithmTime: Int64
     /// Of `shortfall`, basal and correction only: what the person waits for is asked for again for a while. Of `dropped`, that.
     public var amount: InsulinAmount
-    /// Of `amount`, what was asked for by hand: it was on board in full.
+    /// The part of `amount` that was asked for by hand: it was on board in full.
     public var manual: InsulinAmount
 
     public init(algorithmTime: Int64, amount: InsulinAmount, manual: InsulinAmount = .zero) {
@@ -253,7 +253,7 @@ public struct StepOutput: Hashable, Sendable {
     public var glucagon: InsulinAmount
     /// True where the algorithm itself gives up control.
     public var isOpenLoop: Bool
-    /// Of an algorithm whose `basalSource` is `.temporary`; nil where what runs goes on.
+    /// The rate that an algorithm whose `basalSource` is `.temporary` asks for; nil where what runs goes on.
     public var temporaryBasal: TemporaryBasalAnswer?
     /// Where glucose will be, `forecastMinutes` after this step's reading; nil where it can't say, as after a gap.
     public var forecast: GlucoseConcentration?
@@ -301,7 +301,7 @@ public protocol DosingAlgorithm: Sendable {
 
     /// As studies name it.
     var name: String { get }
-    /// Of the state: raised whenever its values come to mean something else. A saved state of another version is refused.
+    /// The version of the state, raised whenever its values come to mean something else. A saved state of another version is refused.
     var version: Int { get }
     var basalSource: BasalSource { get }
     /// Whether it lowers highs by itself, as an algorithm that doses all basal does; beside one that doesn't, people correct by hand.

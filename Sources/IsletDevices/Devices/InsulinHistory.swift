@@ -5,9 +5,9 @@ public import IsletKernel
 /// Insulin that the pump gave within a span of time, by request or by itself.
 public struct GivenInsulin: Hashable, Sendable, Codable {
     public var amount: InsulinAmount
-    /// Of `amount`, what the person had asked for: meals and manual boluses.
+    /// The part of `amount` that the person had asked for: meals and manual boluses.
     public var userRequested: InsulinAmount
-    /// Of `userRequested`, what was asked for by hand: it is on board in full.
+    /// The part of `userRequested` that was asked for by hand: it is on board in full.
     public var manual: InsulinAmount
     /// It flowed, or was pushed, between these.
     public var since: Instant

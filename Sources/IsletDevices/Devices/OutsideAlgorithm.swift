@@ -40,7 +40,7 @@ public struct HeldQuestion: Sendable {
 public struct HeldAnswer: Sendable {
     /// nil where the algorithm is built in.
     public var algorithm: StepAnswer?
-    /// Of the algorithm and of who listens; nil where neither has any by name, empty where none came.
+    /// Numbers of the algorithm and of a program that listens; nil where neither has any by name, empty where none came.
     public var numbers: [OwnNumber]?
     /// Who listens has failed: its state goes back, and nobody's insulin hangs on it.
     public var hasListenerFailed = false

@@ -17,7 +17,7 @@ public struct AlertName: RawRepresentable, Hashable, Comparable, Sendable, Codab
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-    /// Of what concerns no alert.
+    /// The name in rows that concern no alert.
     public static let none: AlertName = ""
     public var isNone: Bool { rawValue.isEmpty }
 

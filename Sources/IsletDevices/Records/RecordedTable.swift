@@ -153,7 +153,7 @@ package struct RecordedTable<Row>: Sendable {
 /// A row of `sessions`.
 package struct SessionRow {
     package var record: SessionRecord
-    /// Of every session, ISO 8601.
+    /// When the session starts, ISO 8601; equal for all sessions of a study.
     package var start: String
 
     package init(_ record: SessionRecord, start: String) {

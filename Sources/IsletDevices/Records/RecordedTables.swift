@@ -3,7 +3,7 @@
 import IsletKernel
 
 package enum RecordedTables {
-    /// Of `ResultTable.origin`.
+    /// The values of the columns of `ResultTable.origin`.
     private static let origin: [RecordedColumn<SessionRow>.Value] = [
         .whole { $0.pointee.record.session }, .whole { $0.pointee.record.subjectIndex },
         .text { $0.pointee.record.subject }, .whole { $0.pointee.record.armIndex },
@@ -75,7 +75,7 @@ package enum RecordedTables {
         [
             .text(
                 "kind",
-                "`meal`, `announcement`, `manual_bolus`, `rescue` (carbohydrate against a low), `exercise`, `exercise_carbs` (before it); with a person who listens, for each notification `heard`, `unheard`, `woke` or `slept_on`, and `felt`, `felt_asleep`, `looked`, `acknowledged`, `asked_again`, `reopened`, `pod_change`, `sensor_change`"
+                "`meal`, `announcement`, `manual_bolus`, `rescue` (carbohydrate against a low), `exercise`, `exercise_carbs` (before it), `exercise_put_off`, `exercise_called_off`, `exercise_told`; with a person who listens, for each notification `heard`, `unheard`, `woke` or `slept_on`, and `felt`, `felt_asleep`, `looked`, `acknowledged`, `asked_again`, `reopened`, `pod_change`, `sensor_change`, beside a loop `site_suspected`, `ketones_checked`, `site_change`, `site_change_in_vain`, `pen`"
             ) { $0.pointee.kind.rawValue },
             .real(
                 "amount",

@@ -135,7 +135,7 @@ public protocol ResultStore: AnyObject {
     /// Takes over the sessions of another store of the same study that this one lacks.
     func absorb(storeAt path: String) throws
     /// The numbers that it keeps in place of names.
-    var words: ResultWords { get }
+    var words: StringTable { get }
     /// What it says of itself; nil for a store that says nothing.
     func facts() throws -> StoreFacts?
     /// Brings everything into the one file and closes it.
@@ -149,7 +149,7 @@ public struct StoredOrigin: Hashable, Sendable {
     public var subject: String
     public var armIndex: Int
     public var arm: String
-    /// Of all that happened in it.
+    /// The digest of all that happened in the session.
     public var digest: String
 
     public init(
@@ -162,7 +162,7 @@ public struct StoredOrigin: Hashable, Sendable {
 
 /// What a store says of itself beside the study.
 public struct StoreFacts: Hashable, Sendable {
-    /// Of the program that made it.
+    /// The version of the program that lived the session.
     public var version: String
     /// ISO 8601.
     public var start: String
@@ -187,5 +187,5 @@ extension ResultStore {
 
     public func facts() throws -> StoreFacts? { nil }
     /// None, for a store that keeps names.
-    public var words: ResultWords { ResultWords() }
+    public var words: StringTable { StringTable() }
 }

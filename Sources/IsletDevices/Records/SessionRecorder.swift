@@ -55,15 +55,31 @@ public struct PersonRow: Hashable, Sendable, Codable {
         case exercise
         /// Carbohydrate before exercise.
         case exerciseCarbs = "exercise_carbs"
+        /// Glucose stays high for no reason that the person knows: it may be the site. For how long it has been high.
+        case siteSuspected = "site_suspected"
+        /// 1 where there were ketones, else 0.
+        case ketonesChecked = "ketones_checked"
+        /// A pod is going to be changed for its site, which does fail, or which doesn't: that the person can't know.
+        case siteChange = "site_change"
+        case siteChangeInVain = "site_change_in_vain"
+        /// Insulin against a high that came from no pump, and of which no loop knows.
+        case pen
+        /// Exercise is put off, or called off: how long after its hour.
+        case exercisePutOff = "exercise_put_off"
+        case exerciseCalledOff = "exercise_called_off"
+        /// The loop is told of exercise: the target meanwhile.
+        case exerciseTold = "exercise_told"
 
         /// The unit of its amount.
         public var unit: String {
             switch self {
             case .meal, .announcement, .rescue, .bolusLeftOut, .exerciseCarbs: "g"
-            case .manualBolus: "U"
-            case .felt, .feltAsleep, .looked: "mg/dL"
-            case .acknowledged, .podChange, .sensorChange, .exercise: "min"
-            case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened: ""
+            case .manualBolus, .pen: "U"
+            case .felt, .feltAsleep, .looked, .exerciseTold: "mg/dL"
+            case .acknowledged, .podChange, .sensorChange, .exercise, .siteSuspected, .siteChange,
+                .siteChangeInVain, .exercisePutOff, .exerciseCalledOff:
+                "min"
+            case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened, .ketonesChecked: ""
             }
         }
 
@@ -72,7 +88,7 @@ public struct PersonRow: Hashable, Sendable, Codable {
     }
     public var instant: Instant
     public var kind: Kind
-    /// In the kind's unit; of a ring, the how many-th it is about the same in its five minutes; 0 for a look without a reading.
+    /// In the kind's unit. For a notification, its number among those about the same within five minutes; 0 for a look without a reading.
     public var amount: Double
     /// The alert that rang or was acknowledged; empty for other rows. The store finds it in `alert_effects`, at the same instant.
     public var code = AlertName.none
@@ -176,7 +192,7 @@ public struct TruthRow: Hashable, Sendable {
     public var plasmaMgdl: Double
     /// Measured in the five minutes up to this instant, mg/dL; nil where the sensor had nothing to show.
     public var sensorMgdl: Double?
-    /// A loss of signal held the value back: nobody saw it at that time.
+    /// Whether a loss of signal held the value back: nobody saw it at that time.
     public var isBackfilled: Bool
 
     public init(instant: Instant, plasmaMgdl: Double, sensorMgdl: Double?, isBackfilled: Bool) {
@@ -196,7 +212,7 @@ public final class SessionRecorder: @unchecked Sendable {
     public private(set) var steps: [StepRow] = []
     public private(set) var readings: [ReadingRow] = []
     public private(set) var deliveries: [DeliveryRow] = []
-    /// For stories: no table has them, the step log's columns do.
+    /// Rows for stories: no table of results has them, columns of the step log do.
     public private(set) var lapses: [LapseRow] = []
     /// What the sensor said, whatever the level: outcomes of sensor glucose need it. By arrival.
     public private(set) var sensorTrace: [SensorPoint] = []
@@ -206,7 +222,7 @@ public final class SessionRecorder: @unchecked Sendable {
         /// When it was measured.
         public var instant: Instant
         public var mgdl: Double
-        /// It came late: nobody saw it at that time.
+        /// Whether it came late: nobody saw it at that time.
         public var isBackfilled: Bool
     }
     public private(set) var truth: [TruthRow] = []

@@ -2,7 +2,7 @@
 //
 // Guarantees: `text` is the sentence as files, journals and the API have it, each amount in its own unit; `parts` joined are `text`. Whoever shows it in
 // another unit, or its times by another clock, goes by the parts: no word of it is read.
-// Does not: know another unit. `GlucoseUnit.text` shows one. Two are equal whose `text` is.
+// Does not: know another unit. `GlucoseUnit.text` shows one. Two sentences are equal when their `text` is.
 
 /// Words, amounts with their units, and times of day.
 ///
@@ -14,7 +14,7 @@ public struct ValueText: Sendable {
         public var number: Double
         /// As in `AlertMetric.unit`: `mg/dL`, `mg/dL/min`, `%`.
         public var unit: String
-        /// What the sentence holds it against, in the same unit; nil for nothing. In any unit it stays on its side of that.
+        /// What the sentence compares it with, in the same unit; nil for nothing. Shown in any unit, it stays on its side of that.
         public var comparedWith: Double?
         /// False where the unit stands beside another amount of the sentence.
         public var showsUnit: Bool
@@ -77,12 +77,12 @@ public struct ValueText: Sendable {
             text[utf8.index(utf8.startIndex, offsetBy: begin)..<utf8.index(utf8.startIndex, offsetBy: end)])
     }
 
-    /// A number as sentences have it: whole where it is whole.
+    /// A number as sentences show it: without decimals where it is whole.
     public static func digits(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 1e9 ? "\(Int64(number))" : "\(number)"
     }
 
-    /// The same without the first occurrence of words, in which no value stands.
+    /// The sentence without the first occurrence of words, in which no value stands.
     public func removingFirst(_ words: String) -> ValueText {
         guard !words.isEmpty, let found = text.firstRange(of: words) else { return self }
         let begin = text.utf8.distance(from: text.startIndex, to: found.lowerBound)

@@ -12,7 +12,7 @@ extension AlertRule {
     /// What it waits for, with the bounds.
     package var condition: String { conditionText(in: .mgdl) }
 
-    /// The same with glucose in a unit.
+    /// The condition's text with glucose in a unit.
     package func conditionText(in unit: GlucoseUnit) -> String {
         if let known, tests.isEmpty { return unit.text(known.condition) }
         let texts = tests.map {
@@ -27,7 +27,7 @@ extension AlertRule {
     /// What ends an episode.
     package var closing: String { closingText(in: .mgdl) }
 
-    /// The same with glucose in a unit.
+    /// The closing text with glucose in a unit.
     package func closingText(in unit: GlucoseUnit) -> String {
         if let known, tests.isEmpty { return unit.text(known.closing) }
         let texts = tests.map {

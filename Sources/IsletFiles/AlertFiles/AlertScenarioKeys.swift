@@ -13,7 +13,7 @@ struct ScenarioSetup: Keyed {
     var world = ScenarioWorld()
     /// Where the world's zone is said, for messages.
     var zone: YAMLReader?
-    /// Of series, ns.
+    /// The interval of series, ns.
     var interval = AlertWorld.grid
 
     static let keys = KeyTable<Self>("What holds for the cases.", [policy, compare, world, interval])
@@ -89,7 +89,7 @@ extension AlertScenario: Keyed {
 }
 
 extension KeyRow<ScenarioSetup> {
-    /// The same key in a case.
+    /// This key as a case may say it.
     func inCase(_ summary: String = "In place of the file's.") -> KeyShape {
         var key = shape.leavingOut("the file's")
         key.summary = summary

@@ -19,9 +19,9 @@ extension AlertRule {
     /// As rules without a catalogue's entry begin.
     private static let plain = AlertRule(code: "", trigger: .metrics([]), severity: .actionable)
 
-    /// Of rules and thresholds.
+    /// Keys of rules and thresholds.
     static let keyRows = fields.map { $0.row(plain) }
-    /// Of rules.
+    /// Keys of rules.
     static let ruleKeyRows = ruleFields.map { $0.row(plain) } + keyRows
 }
 

@@ -10,7 +10,7 @@ package import IsletDevices
 package struct PolicySweep: Hashable, Sendable {
     /// How variants are tried.
     package enum Mode: String, Sendable, CaseIterable {
-        /// They listen, and reach nobody.
+        /// Each variant is evaluated on the same sessions and notifies nobody.
         case shadow
         /// Each is an arm, with somebody who hears it or not.
         case closed
@@ -167,7 +167,7 @@ package struct PolicySweep: Hashable, Sendable {
             ] + (arms.map { [.init("arms", $0)] } ?? []))
     }
 
-    /// The same points, of variants that were changed alike.
+    /// The sweep with the same points, whose variants were all changed in one way.
     package func changed(_ change: (AlertPolicy) -> AlertPolicy) -> PolicySweep {
         var sweep = self
         sweep.variants = variants.map(change)

@@ -17,7 +17,7 @@ package struct Axis: Sendable {
         case time(SessionCalendar)
         /// Values are mg/dL, whatever is shown.
         case glucose(GlucoseUnit)
-        /// The same of a profile, with the ticks that everybody's has.
+        /// The glucose axis of a profile, whose ticks are the same for everybody.
         case profile(GlucoseUnit)
     }
 

@@ -35,7 +35,7 @@ package struct Chart: Figure {
     package var title: String
     /// What it shows, in words and numbers, for those who don't see it.
     package var description: String
-    /// Of the drawing; text is `ChartStyle.letters` high. A phone shows 340.
+    /// The width of the drawing; text is `ChartStyle.letters` high. A phone shows 340.
     package var width: Double
     package var columns: Int
     package var panels: [Panel]

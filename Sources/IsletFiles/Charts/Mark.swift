@@ -34,7 +34,7 @@ package enum Ink: Hashable, Sendable {
 package enum PointShape: Int, Sendable, CaseIterable {
     case circle, square, diamond, triangle, cross
 
-    /// Of the n-th of several series: with the eight colours, forty combinations.
+    /// The shape of the n-th of several series: with the eight colours, forty combinations.
     package static func of(series index: Int) -> PointShape {
         PointShape(rawValue: (index % 5 + 5) % 5) ?? .circle
     }

@@ -8,7 +8,7 @@ package struct Panel: Sendable {
     package var title: String?
     package var x: Axis
     package var y: Axis
-    /// Of the plot alone, in units of the drawing; nil for what the rows of categories take, or 220.
+    /// The height of the plot alone, in units of the drawing; nil for what the rows of categories take, or 220.
     package var height: Double?
     package var marks: [Mark]
     /// Lines across at the y axis' ticks.

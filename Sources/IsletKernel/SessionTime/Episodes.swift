@@ -34,7 +34,7 @@ public struct EpisodeRule: Hashable, Sendable {
         of count: Int, at instant: (Int) -> Int64, isBeyond: (Int) -> Bool, _ take: (Int64, Int64) -> Void
     ) {
         var onset: Int64?
-        /// Of the last run beyond the bound.
+        /// How far the last run beyond the bound reaches, ns.
         var reach: Int64 = 0
         var isRunBeyond = false
         var runStart: Int64 = 0

@@ -29,7 +29,7 @@ public struct RandomStreams: Sendable {
         return RandomStream(key: key, index: index)
     }
 
-    /// The same subject's streams with other luck, another for each `offset`; these themselves for 0.
+    /// The streams of the same subject with other luck: one set for each `offset`, these themselves for 0.
     public func offset(by offset: UInt64) -> RandomStreams {
         offset == 0 ? self : RandomStreams(seed: Self.mix(seed ^ Self.mix(offset)), subject: subject)
     }

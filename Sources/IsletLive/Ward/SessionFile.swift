@@ -11,9 +11,9 @@ struct SessionFile: Sendable {
     /// What a cohort table's path is relative to; nil where the study needs none.
     var studyPath: String?
     var origin: SessionOrigin
-    /// Of a session of a study: what its table says.
+    /// The digest that a study's table has for the session; nil for one of no study.
     var storedDigest: String?
-    /// Of one that was begun anew: from which session of another engine, and what of its settings was refused.
+    /// How a session was begun anew: from which session of another engine, and what of its settings was refused; nil for others.
     var anew: Anew?
 
     struct Anew: Hashable, Sendable {
@@ -35,7 +35,7 @@ struct SessionFile: Sendable {
                     "not_set_again",
                     .array(
                         anew.refused.map {
-                            ["code": .string($0.code), "reason": .string($0.reason)]
+                            ["code": .string($0.code), "reason": .string($0.reason.text)]
                         })))
         }
         switch origin {
@@ -65,7 +65,8 @@ struct SessionFile: Sendable {
                 of: try old.text(),
                 refused: try root["not_set_again"]?.items.map { reader throws(InputError) in
                     LiveRefusal(
-                        code: try reader["code"]?.text() ?? "", reason: try reader["reason"]?.text() ?? "")
+                        code: try reader["code"]?.text() ?? "",
+                        reason: ValueText(try reader["reason"]?.text() ?? ""))
                 } ?? [])
         }
         if let folder = root["results"], let session = root["session"] {

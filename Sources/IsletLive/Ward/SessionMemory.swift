@@ -18,10 +18,10 @@ final class SessionMemory: Sendable {
 
     struct State: Sendable, Codable {
         var log = SessionLog()
-        /// Of each code, since its condition began.
+        /// By code, what happened since its condition began.
         var open: [AlertName: [AlertStory.Line]] = [:]
         var closed: [Closed] = []
-        /// Of each code, when it was last notified: tests and previews aside.
+        /// By code, when it was last notified, apart from tests and previews.
         var notified: [AlertName: Instant] = [:]
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []

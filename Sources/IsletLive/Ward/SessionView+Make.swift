@@ -17,9 +17,9 @@ extension SessionView {
         var calendar: SessionCalendar
         /// `adult`, `child`: whose ranges are recommended. A room says itself which stage it is in.
         var stage: String
-        /// Of a session of a study: what its table says.
+        /// The digest that a study's table has for the session; nil for one of no study.
         var storedDigest: String?
-        /// Of one that was begun anew.
+        /// How a session was begun anew; nil for others.
         var anew: SessionFile.Anew?
     }
 

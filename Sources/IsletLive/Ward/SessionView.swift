@@ -45,7 +45,7 @@ package struct SessionView: Sendable {
     package var trend: Double?
     /// Since when the pump has given nothing, where it can give nothing; nil while it can.
     package var noInsulinSince: Instant?
-    /// Of the last 24 hours, or since the session's start; nil for a subject without a glucose.
+    /// The last 24 hours, or the time since the session's start; nil for a subject without a glucose.
     package var summary: DaySummary?
     /// Whether a page somewhere is the phone of this session: the server knows, the session doesn't.
     package var hasPhone = false
@@ -103,7 +103,7 @@ package struct MetricNow: Hashable, Sendable {
     package var metric: AlertMetric
     package var value: Double
     package var at: Instant
-    /// Of the last day, by time.
+    /// Values of the last day, by time.
     package var series: [MetricPoint]
 
     package init(metric: AlertMetric, value: Double, at: Instant, series: [MetricPoint]) {
@@ -142,7 +142,7 @@ package struct AlertStory: Hashable, Sendable {
     package var notifiedAt: Instant?
     /// When a phone last confirmed that it showed the notification.
     package var toldAt: Instant?
-    /// Of a threshold: its banner is neither put away nor over.
+    /// Whether the banner of a threshold's alert is still shown: neither put away nor over.
     package var hasBanner = false
 
     /// It was notified, and no phone has said that it showed that.
@@ -156,7 +156,7 @@ package struct AlertStory: Hashable, Sendable {
         /// `conditionBegan`, `quietHours`, ... (`AlertEffect.Reason`)
         package var reason: String
         package var severity: String
-        /// The same again and again counts as one line.
+        /// How often the line happened again and again; it is shown once.
         package var count: Int
 
         package init(at: Instant, effect: String, reason: String, severity: String, count: Int = 1) {
@@ -181,7 +181,7 @@ package struct ThresholdView: Hashable, Sendable {
     /// Beyond these an alert is safety-critical, and quiet hours don't hold it back.
     package var criticalBelow: Double?
     package var criticalAbove: Double?
-    /// Of the last day, for the preview.
+    /// Values of the last day, for the preview.
     package var series: [MetricPoint]
 }
 
@@ -206,7 +206,7 @@ package struct AlertDecision: Hashable, Sendable, Codable {
     package var effect: String
     package var reason: String
     package var severity: String
-    /// The same again and again counts as one, from the first on.
+    /// How often it happened again and again; it is shown once, from the first on.
     package var count = 1
 }
 
@@ -254,7 +254,7 @@ package struct WardCard: Sendable {
     package var isUntold = false
     /// As in the session's view.
     package var hasPhone = false
-    /// Of the last three hours.
+    /// Values of the last three hours.
     package var sparkline: [MetricPoint]
     package var number: Int
     package var health: SessionHealth
@@ -263,7 +263,7 @@ package struct WardCard: Sendable {
     package var standing = WardStanding()
     package var pump: PumpStatus.Condition?
     package var lastStep: Instant?
-    /// Of boluses, U.
+    /// Insulin on board of boluses, U.
     package var insulinOnBoard: Double?
     package var forecast: GlucoseForecast?
     /// The newest meal or rescue of the last hour.

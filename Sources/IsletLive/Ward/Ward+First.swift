@@ -13,7 +13,7 @@ extension Ward {
         var id: String
         var card: SessionFile
         /// What it is begun from, where it has no journal yet.
-        var first: SessionWish?
+        var first: SessionRequest?
     }
 
     /// There as long as not all of the first sessions are begun.
@@ -24,7 +24,7 @@ extension Ward {
 
     /// Has the ward's first sessions there by name; `bringBack` begins them. What a ward has of them already, by their names, isn't begun again.
     /// - Throws: what makes one of them impossible: then none is begun.
-    package func begin(with wishes: [SessionWish]) throws {
+    package func begin(with wishes: [SessionRequest]) throws {
         var had: [String: Int] = [:]
         for id in ids { had[entry(id)?.facts.name ?? "", default: 0] += 1 }
         var firsts: [Absent] = []
@@ -45,7 +45,7 @@ extension Ward {
     }
 
     /// Lives a first session up to where it begins to go by the clock.
-    func begin(_ wish: SessionWish, as id: String, until isOver: @escaping () -> Bool) {
+    func begin(_ wish: SessionRequest, as id: String, until isOver: @escaping () -> Bool) {
         do {
             _ = try create(wish, as: id, isWanted: { !isOver() && self.isWantedBack(id) })
         } catch is NobodyWaits {
@@ -62,7 +62,7 @@ extension Ward {
     // MARK: Beginning
 
     /// - Parameter known: the id that it has already; nil for a new one.
-    func create(_ wish: SessionWish, as known: String?, isWanted: @escaping () -> Bool) throws -> String {
+    func create(_ wish: SessionRequest, as known: String?, isWanted: @escaping () -> Bool) throws -> String {
         let (card, opening) = try plan(wish)
         return try begin(card, pace: wish.pace, as: known, isWanted: isWanted) { path in
             let journal = try JournalFile.create(path, opening: opening.json)
@@ -74,7 +74,7 @@ extension Ward {
 
     /// What a session begins as. Nothing is begun.
     /// - Throws: as `create`.
-    func plan(_ wish: SessionWish) throws -> (card: SessionFile, opening: LiveOpening) {
+    func plan(_ wish: SessionRequest) throws -> (card: SessionFile, opening: LiveOpening) {
         let (name, study, studyPath) = try wish.resolve(options)
         var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
         card.storedDigest = try wish.storedDigest(options)

@@ -17,7 +17,7 @@ import Synchronization
 struct KeptSession: Codable {
     var format = KeptSession.newest
     var engine: Int
-    /// Of the program that wrote it.
+    /// The version of the program that wrote it.
     var version: String
     var snapshot: LiveSnapshot
     var memory: SessionMemory.State

@@ -68,7 +68,7 @@ package final class Ward: Sendable {
         var returning: SessionFile?
         /// What it lacked was a file that takes something.
         var waitsForDisk = false
-        /// Of one that another engine lived: which, and what was kept of it.
+        /// For a session that another engine lived: which engine, and what was kept of it; nil for others.
         var kept: (by: KeptBy, session: KeptSession?)?
     }
 
@@ -77,8 +77,8 @@ package final class Ward: Sendable {
         var ownerProblem: String?
         /// Those that nobody has begun to live again, the last one first.
         var waiting: [String] = []
-        /// Of the ward's first sessions, those that are not begun yet.
-        var firsts: [String: SessionWish] = [:]
+        /// Those of the ward's first sessions that are not begun yet.
+        var firsts: [String: SessionRequest] = [:]
         var isClosing = false
     }
 
@@ -191,7 +191,7 @@ package final class Ward: Sendable {
     /// Begins a session.
     /// - Returns: its id.
     /// - Throws: `Refusal`; `NobodyWaits` where its beginning is long and nobody waits for it any more; what makes a session impossible.
-    package func create(_ wish: SessionWish, isWanted: @escaping () -> Bool = { true }) throws -> String {
+    package func create(_ wish: SessionRequest, isWanted: @escaping () -> Bool = { true }) throws -> String {
         try create(wish, as: nil, isWanted: isWanted)
     }
 

@@ -31,7 +31,7 @@ extension JSONFields {
 }
 
 extension WardCommand {
-    /// Of a text with a form, in UTF-8: no form lets a longer one pass.
+    /// The longest text of a field with a pattern, bytes of UTF-8: no pattern lets a longer one pass.
     static let longestText = 1000
 }
 

@@ -71,7 +71,7 @@ package struct WardCommand: Hashable, Sendable {
         package var kind: Kind
         package var isRequired = true
         package var canBeNull = false
-        /// Of its value; empty for none.
+        /// The unit of the field's value; empty for none.
         package var unit = ""
 
         package init(

@@ -9,7 +9,7 @@ import IsletKernel
 import IsletTrials
 
 package struct WardFile: Sendable {
-    package var sessions: [SessionWish]
+    package var sessions: [SessionRequest]
 
     private static let keys = ["ward", "pace", "sessions"]
     private static let sessionKeys = ["name", "study", "session", "pace", "from", "say", "at", "start"]
@@ -34,7 +34,7 @@ package struct WardFile: Sendable {
             throw root.problem(found: "no sessions", expected: "a list of sessions")
         }
         let usual = try root["pace"].map { try pace($0) } ?? .real
-        var sessions: [SessionWish] = []
+        var sessions: [SessionRequest] = []
         for item in list.items {
             try item.checkKeys(sessionKeys)
             guard let study = item["study"] else {
@@ -44,7 +44,7 @@ package struct WardFile: Sendable {
             guard FileManager.default.fileExists(atPath: file) else {
                 throw study.problem(expected: "a study file beside this one")
             }
-            var wish = SessionWish(.path(file))
+            var wish = SessionRequest(.path(file))
             wish.name = try item["name"]?.text()
             wish.session = Int(try item["session"]?.wholeNumber(in: 0...UInt64(Study.maximumSessions)) ?? 0)
             wish.pace = try item["pace"].map { try pace($0) } ?? usual
@@ -55,8 +55,8 @@ package struct WardFile: Sendable {
                 wish.from = span.nanoseconds
             }
             if let start = item["start"] {
-                guard let known = SessionWish.Start(try start.text()) else {
-                    throw start.problem(expected: SessionWish.Start.expectation)
+                guard let known = SessionRequest.Start(try start.text()) else {
+                    throw start.problem(expected: SessionRequest.Start.expectation)
                 }
                 wish.start = known
             }

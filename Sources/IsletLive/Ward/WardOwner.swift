@@ -16,7 +16,7 @@ import Synchronization
 
 package final class WardOwner: Sendable {
     package let name: String
-    /// Of the store, without its folder: what a page may say.
+    /// The name of the store's file, without its folder: what a page may say.
     package let file: String
     private let store: SQLiteOwnerStore
     private let path: String

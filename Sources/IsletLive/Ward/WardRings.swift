@@ -37,22 +37,22 @@ package struct WardRing: Hashable, Sendable {
 }
 
 package final class WardRings: Sendable {
-    /// Of this server alone: a number of another one means nothing here.
+    /// Names this run of the server: a ring's number of another run means nothing here.
     package let epoch = String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
 
     fileprivate struct State {
         var rings: [WardRing] = []
         var newest = 0
-        /// Of each session, the newest event that was looked at.
+        /// By session, the number of the newest event that was looked at.
         var seen: [String: Int] = [:]
         /// What a person did in the same instant may stand before the ring.
-        var deeds: [String: [PersonRow]] = [:]
+        var personRows: [String: [PersonRow]] = [:]
         var lookedAt = Int64.min
     }
 
     private let state = Mutex(State())
     private static let limit = 300
-    /// Of a session that is looked at first.
+    /// How many events of a session are looked at when it is looked at first.
     fileprivate static let before = 600
     /// Looks that are nearer to each other are one: a look at a thousand sessions costs more than one at a dozen.
     private static func pause(_ sessions: Int) -> Int64 { Nanoseconds.second / (sessions > 100 ? 4 : 40) }
@@ -80,7 +80,7 @@ package final class WardRings: Sendable {
             state.lookedAt = clock
             for id in ids { state.look(at: ward, id) }
             for id in state.seen.keys where !ids.contains(id) {
-                (state.seen[id], state.deeds[id]) = (nil, nil)
+                (state.seen[id], state.personRows[id]) = (nil, nil)
                 state.rings.removeAll { $0.session == id }
             }
             if state.rings.count > Self.limit { state.rings.removeFirst(state.rings.count - Self.limit) }
@@ -107,7 +107,7 @@ extension WardRings.State {
                     reason: AlertEffect.Reason(rawValue: row.reason), message: event.message,
                     action: event.action, pace: now.pace, isOfBefore: isFirst)
                 ring.hearing =
-                    deeds[id]?.last { $0.code == row.code && $0.instant == event.instant }?.kind
+                    personRows[id]?.last { $0.code == row.code && $0.instant == event.instant }?.kind
                 rings.append(ring)
             default: break
             }
@@ -119,8 +119,8 @@ extension WardRings.State {
     private mutating func note(_ row: PersonRow, _ id: String) {
         switch row.kind {
         case .heard, .unheard, .woke, .sleptOn, .parentHeard:
-            deeds[id, default: []].append(row)
-            if deeds[id]?.count ?? 0 > 20 { deeds[id]?.removeFirst(10) }
+            personRows[id, default: []].append(row)
+            if personRows[id]?.count ?? 0 > 20 { personRows[id]?.removeFirst(10) }
             if let place = rings.lastIndex(where: {
                 $0.session == id && $0.code == row.code && $0.at == row.instant && $0.hearing == nil
             }) {

@@ -109,7 +109,7 @@ extension WardStanding {
         package var isStale = false
         /// mg/dL a minute.
         package var trend: Double?
-        /// Of the last hours, by time.
+        /// Readings of the last hours, by time.
         package var readings: [MetricPoint] = []
         package var noInsulinSince: Instant?
         package var alerts: [AlertStory] = []

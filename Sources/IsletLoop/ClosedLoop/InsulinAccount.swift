@@ -7,14 +7,14 @@
 import IsletDevices
 import IsletKernel
 
-/// Of one step, what insulin on board hangs on.
+/// What insulin on board needs to know of one step.
 struct StepInsulin: Hashable, Codable {
     var instant: Instant
     var requestID: Int64
     var requested: InsulinAmount?
     /// Nil while nobody knows: it counts as given.
     var accepted: InsulinAmount?
-    /// Of `requested`, what the person waits for, and of that what was asked for by hand.
+    /// The part of `requested` that the person waits for, and the part of that which was asked for by hand.
     var userRequested: InsulinAmount
     var manual: InsulinAmount
     /// What the pump had given by itself in its life; nil where it could not say.

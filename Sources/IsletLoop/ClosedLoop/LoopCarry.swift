@@ -12,7 +12,7 @@ import IsletKernel
 package struct LoopCarry: Hashable, Sendable, Codable {
     /// Without the algorithm's own state.
     var memory: LoopMemory
-    /// Of the last eight hours, oldest first.
+    /// Steps of the last eight hours, oldest first.
     var steps: [StepInsulin]
     var subjectID: String
     var therapy: TherapySettings
@@ -20,7 +20,7 @@ package struct LoopCarry: Hashable, Sendable, Codable {
 
     /// The newest bolus request whose outcome nobody knows yet; nil where none is under way.
     package var unconfirmed: InsulinAmount? { memory.request?.amount }
-    /// Of those steps; what nobody has answered for counts as given.
+    /// Insulin of those steps; a request that nobody has answered for counts as given.
     package var insulin: InsulinAmount { steps.reduce(.zero) { $0 + ($1.accepted ?? $1.requested ?? .zero) } }
     /// The number of the next step.
     package var nextStep: Int64 { memory.algorithmTime }

@@ -15,9 +15,9 @@ struct StepDose: ~Copyable {
     let limit: InsulinAmount
     var cutOwn = InsulinAmount.zero
     var cutUserRequested = InsulinAmount.zero
-    /// Of `cutUserRequested`, what was asked for by hand.
+    /// The part of `cutUserRequested` that was asked for by hand.
     var cutManual = InsulinAmount.zero
-    /// Of basal and correction, what may not be given now: a low was typed in, or nobody knows what is on board.
+    /// The part of basal and correction that may not be given now: a low was typed in, or nobody knows what is on board.
     var withheld = InsulinAmount.zero
     /// A low was typed in: nothing is asked for.
     var isStopped = false

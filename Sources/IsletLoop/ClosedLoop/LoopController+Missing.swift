@@ -118,7 +118,7 @@ extension LoopController {
         withhold(displacedProgramme(of: step), step: step)
     }
 
-    /// These steps never ran.
+    /// Notes that the steps from `first` up to `end` never ran.
     func displaced(from first: Int64, to end: Int64) {
         guard memory.temporaryBasal != nil else { return }
         for step in first..<end {

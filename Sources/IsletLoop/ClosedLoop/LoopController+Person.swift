@@ -18,11 +18,15 @@ extension LoopController {
         try here((multiplier, steps)) { try $0.setTemporaryBasal(multiplier: $1.0, steps: $1.1) }
     }
 
+    public nonisolated func request(temporaryTarget target: GlucoseConcentration?, steps: Int) throws {
+        try here((target, steps)) { try $0.setTemporaryTarget($1.0, steps: $1.1) }
+    }
+
     /// What a meter can show and a body can have, mg/dL.
     public static let bloodGlucoseRange = 10.0...1000.0
     /// Targets that a person can live with, mg/dL.
     public static let targetRange = 70.0...250.0
-    /// Steps of a temporary basal: a day at most.
+    /// Steps of a temporary basal or target: a day at most.
     public static let basalStepsRange = 1...288
 
     /// NaN is in no range.
@@ -96,9 +100,18 @@ extension LoopController {
     }
 
     /// A target for now; nil goes back to the nominal one.
-    public func setTemporaryTarget(_ target: GlucoseConcentration?) throws {
+    /// - Parameter steps: for so many from now on; nil for until something else is said.
+    public func setTemporaryTarget(_ target: GlucoseConcentration?, steps: Int? = nil) throws {
         if let target { try Self.check(target.milligramsPerDecilitre, in: Self.targetRange, .target) }
+        if let steps {
+            try Self.check(
+                Double(steps),
+                in: Double(Self.basalStepsRange.lowerBound)...Double(Self.basalStepsRange.upperBound),
+                .targetSteps)
+        }
         memory.temporaryTarget = target
+        memory.temporaryTargetEnds =
+            target == nil ? nil : steps.map { executor.now.adding(Int64($0) * LoopTiming.step) }
     }
 
     /// Multiplies the basal for so many steps, from now to the end of the last one's time.

@@ -8,6 +8,9 @@ extension LoopController {
         let now = executor.now
         applyBasal()
         dropLapsed(at: now)
+        if let ends = memory.temporaryTargetEnds, ends <= now {
+            (memory.temporaryTarget, memory.temporaryTargetEnds) = (nil, nil)
+        }
         let reading = freshReading(at: now)
         if memory.typedLow != nil { followTypedLow(reading) }
         // The first step needs glucose from somewhere; without, the next grid point tries again.

@@ -8,7 +8,7 @@ public import IsletKernel
 
 /// Reads of the devices, and those of them that failed.
 public struct DeviceWork: Hashable, Sendable, Codable {
-    /// Of a sensor that must be asked.
+    /// How often the sensor was asked, where it must be asked.
     public var sensorReads = 0
     public var sensorErrors = 0
     public var pumpReads = 0
@@ -47,7 +47,7 @@ public struct LoopMemory: Hashable, Sendable, Codable {
         public var replacesBasal = InsulinAmount.zero
         /// Basal and correction of a step with a fresh reading: what of it isn't confirmed is missing.
         public var own = InsulinAmount.zero
-        /// Of that, what was left to the pump's own basal.
+        /// The part of that which was left to the pump's own basal.
         public var leftToPump = InsulinAmount.zero
         /// What a zero basal withheld over steps that never ran.
         public var withheldBasal = InsulinAmount.zero
@@ -117,7 +117,7 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     }
 
     public var isInSession = false
-    /// Of whom the session is; set when it starts, and kept after its end.
+    /// Whom the session is about; set when it starts, and kept after its end.
     public var subject: LoopSubject?
     /// As the person set it for later sessions too; nil where the settings' holds.
     public var chosenSubject: LoopSubject?
@@ -133,6 +133,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     /// The nominal target as the person set it; nil where the settings' holds.
     public var target: GlucoseConcentration?
     public var temporaryTarget: GlucoseConcentration?
+    /// nil for one that holds until something else is said.
+    public var temporaryTargetEnds: Instant?
     public var customFields: [String: Double] = [:]
     public var basalMultiplier = 1.0
     /// When the temporary basal is over, steps or not; nil without one.
@@ -191,7 +193,7 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     public var knownBasal: KnownBasal?
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.
     public var shortfall: Shortfall?
-    /// The same of what the person waited for.
+    /// The shortfall of what the person waited for.
     public var droppedShortfall: Shortfall?
     /// How often devices were read, and failed to answer.
     public var work = DeviceWork()
@@ -250,9 +252,9 @@ public struct StepRecord: Hashable, Sendable {
     public var pumpStatus: PumpStatus
     /// What the pump was asked for, what earlier steps left over included; nil where it was asked for nothing.
     public var requested: InsulinAmount?
-    /// Of `requested`, what the person waits for.
+    /// The part of `requested` that the person waits for.
     public var userRequested = InsulinAmount.zero
-    /// Of `userRequested`, what was asked for by hand.
+    /// The part of `userRequested` that was asked for by hand.
     public var manual = InsulinAmount.zero
     /// What the pump accepted; nil while that is not known.
     public var accepted: InsulinAmount?

@@ -1,6 +1,7 @@
 // What a person has told the loop, as it stands: for whoever shows it.
 
 public import IsletDevices
+import IsletKernel
 
 /// What the loop goes by at an instant.
 public struct LoopSettingsInForce: Hashable, Sendable {
@@ -17,9 +18,10 @@ public struct LoopSettingsInForce: Hashable, Sendable {
 
 extension LoopController {
     public var settingsInForce: LoopSettingsInForce {
-        LoopSettingsInForce(
+        let isOver = memory.temporaryTargetEnds.map { $0 <= executor.now } ?? false
+        return LoopSettingsInForce(
             subject: memory.subject, chosenSubject: memory.chosenSubject,
-            target: memory.temporaryTarget ?? memory.target ?? settings.target,
+            target: (isOver ? nil : memory.temporaryTarget) ?? memory.target ?? settings.target,
             basalMultiplier: memory.basalMultiplier, therapy: settings.therapy)
     }
 }

@@ -47,6 +47,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
     /// The algorithms that a study can name.
     public static let all: [AlgorithmKind] = [
         .basalBolus, .lowGlucoseSuspend, .predictiveSuspend, .pidInsulinFeedback, .oref1Style,
+        .loopStyle, .hovorkaMPC,
     ]
 }
 
@@ -56,6 +57,7 @@ extension Tuned where Kind == AlgorithmKind {
     public static var basalBolus: TunedAlgorithm { TunedAlgorithm(.basalBolus) }
     public static var pidInsulinFeedback: TunedAlgorithm { TunedAlgorithm(.pidInsulinFeedback) }
     public static var oref1Style: TunedAlgorithm { TunedAlgorithm(.oref1Style) }
+    public static var loopStyle: TunedAlgorithm { TunedAlgorithm(.loopStyle) }
 
     public var algorithm: any DosingAlgorithm { kind.make(values) }
 }

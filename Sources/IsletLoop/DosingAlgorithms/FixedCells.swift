@@ -4,20 +4,27 @@
 
 /// `count` numbers, the newest first.
 public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
-    private var values = InlineArray<count, Double>(repeating: 0)
+    /// Loops over many read its `span`: `self[index]` copies all of it each time.
+    private(set) var values = InlineArray<count, Double>(repeating: 0)
 
     public init() {}
 
     public subscript(index: Int) -> Double {
-        get { values[index] }
-        set { values[index] = newValue }
+        @inline(__always) get { values[index] }
+        @inline(__always) set { values[index] = newValue }
     }
 
     /// Everything is so many places older; what comes in is `filling`.
     mutating func age(by places: Int, filling: Double = 0) {
         guard places > 0 else { return }
-        for index in stride(from: count - 1, through: 0, by: -1) {
-            values[index] = index >= places ? values[index - places] : filling
+        var index = count - 1
+        while index >= places {
+            values[index] = values[index - places]
+            index -= 1
+        }
+        while index >= 0 {
+            values[index] = filling
+            index -= 1
         }
     }
 

@@ -60,14 +60,15 @@ struct LedgerActivity: Sendable {
         zero: inout InlineArray<48, Double>
     ) -> Double {
         let perCell = programme * Self.minutes / 60
-        let known = ledger.known
+        var (boluses, basals) = (
+            InlineArray<96, Double>(repeating: 0), InlineArray<96, Double>(repeating: 0)
+        )
+        Self.amounts(ledger, perCell, &boluses, &basals)
         var moments = Moments()
         var onBoard = 0.0
         let end = min(Self.cells, Int((curve.duration / Self.minutes).rounded(.up)) + 1)
         for cell in 0..<end {
-            let bolus = ledger.boluses(cell)
-            // What the programme would have given is none of ours.
-            let basal = cell > 0 && cell < known ? ledger.basal[cell] - perCell : ledger.basal[cell]
+            let (bolus, basal) = (boluses[cell], basals[cell])
             let minutes = Double(cell) * Self.minutes
             if bolus != 0, minutes < curve.duration {
                 moments.add(bolus, minutes, bolusDecay[cell])
@@ -80,7 +81,7 @@ struct LedgerActivity: Sendable {
         }
         let scale = curve.S / (curve.tau * curve.tau)
         for tick in 0..<Self.ticks {
-            if tick > 0 { leave(ledger, perCell, known, tick: tick, &moments) }
+            if tick > 0 { leave(boluses.span, basals.span, tick: tick, &moments) }
             let t = Double(tick) * Self.minutes
             let first = moments.m1 + t * moments.m0
             let second = moments.m2 + 2 * t * moments.m1 + t * t * moments.m0
@@ -91,23 +92,39 @@ struct LedgerActivity: Sendable {
         return onBoard
     }
 
+    /// What each cell holds: asked for, and by the pump itself beyond the programme.
+    @inline(__always) private static func amounts(
+        _ ledger: borrowing InsulinLedger, _ perCell: Double, _ boluses: inout InlineArray<96, Double>,
+        _ basals: inout InlineArray<96, Double>
+    ) {
+        // By their spans: a subscript would copy all of a row each time.
+        let own = ledger.own.values.span
+        let meals = ledger.meals.values.span
+        let manual = ledger.manual.values.span
+        let given = ledger.basal.values.span
+        let known = ledger.known
+        for cell in 0..<cells {
+            boluses[cell] = own[cell] + meals[cell] + manual[cell]
+            // What the programme would have given is none of ours.
+            basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
+        }
+    }
+
     /// What is over by this tick acts no more.
     private func leave(
-        _ ledger: borrowing InsulinLedger, _ perCell: Double, _ known: Int, tick: Int,
-        _ moments: inout Moments
+        _ boluses: Span<Double>, _ basals: Span<Double>, tick: Int, _ moments: inout Moments
     ) {
         let from = curve.duration - Double(tick) * Self.minutes
         let before = from + Self.minutes
         // The cells whose age lies in [from, before).
         let bolus = Int((from / Self.minutes).rounded(.up))
         if bolus >= 0, bolus < Self.cells, Double(bolus) * Self.minutes < min(before, curve.duration) {
-            moments.add(-ledger.boluses(bolus), Double(bolus) * Self.minutes, bolusDecay[bolus])
+            moments.add(-boluses[bolus], Double(bolus) * Self.minutes, bolusDecay[bolus])
         }
         let basal = Int(((from + 2.5) / Self.minutes).rounded(.up))
         let age = Double(basal) * Self.minutes - 2.5
         if basal >= 1, basal < Self.cells, age < min(before, curve.duration) {
-            let units = basal < known ? ledger.basal[basal] - perCell : ledger.basal[basal]
-            moments.add(-units, age, basalDecay[basal])
+            moments.add(-basals[basal], age, basalDecay[basal])
         }
     }
 

@@ -29,7 +29,7 @@ struct Oref1Situation {
     var iob = 0.0
     /// U per minute that act now and later, if nothing but the programme follows.
     var activity = Points(repeating: 0)
-    /// The same if the pump gave nothing from now on.
+    /// Insulin activity at those points if the pump gave nothing from now on.
     var zeroActivity = Points(repeating: 0)
     var minutesSinceBolus = Double.infinity
     /// The temporary rate that runs, and what is left of it; 0 min for none.

@@ -166,7 +166,7 @@ private struct Oref1Course {
     let carbImpact: Double
     /// How long the impact lasts, in points, as it falls linearly over twice that.
     let carbPoints: Double
-    /// Of what is absorbed later, as a triangle over `hours`.
+    /// The peak of what is absorbed later, as a triangle over `hours`.
     let peak: Double
     let hours: Double
     var highestByInsulin: Double

@@ -69,7 +69,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         public var mealFeedback = 0.25
         public var gamma = Gamma()
 
-        /// Of the three compartments.
+        /// Weights of the three compartments.
         public struct Gamma: Hashable, Sendable {
             public var subcutaneous = 0.64935
             public var plasma = 0.34128

@@ -8,7 +8,7 @@ import IsletKernel
 
 /// Temperature and water in air, in plain numbers: °C, kPa, kg of water a kg of dry air.
 public enum MoistAir {
-    /// Of water vapour and dry air: 18.015 / 28.965.
+    /// Ratio of the molar masses of water vapour and dry air: 18.015 / 28.965.
     public static let massRatio = 0.62198
     /// kPa, at sea level.
     public static let seaLevelPressure = 101.325

@@ -24,7 +24,7 @@ struct OutsideDay {
     private let settings: WeatherSettings
     private let stream: RandomStream
     private let startOfDay: Int64
-    /// Of the day that was asked for last: its luck, and the next day's.
+    /// The day that was asked for last, with its draw and the next day's.
     private var known: (day: Int64, from: Double, to: Double) = (.min, 0, 0)
 
     /// - Parameter startOfDay: from local midnight to the session's start, ns.

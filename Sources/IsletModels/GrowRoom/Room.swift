@@ -18,7 +18,7 @@ public struct RoomAir: Hashable, Sendable {
     }
 
     public var fahrenheit: Double { MoistAir.fahrenheit(celsius) }
-    /// Of the air, kPa: not of the leaves.
+    /// The vapour pressure deficit of the air, kPa: not of the leaves.
     public var vpd: Double { MoistAir.deficit(celsius, relativeHumidity: humidity) }
 }
 
@@ -36,7 +36,7 @@ public struct RoomSettings: Hashable, Sendable {
     public var weather = WeatherSettings()
     /// Times the rates of `RoomFaultKind`.
     public var faultFrequency = 1.0
-    /// Of the monitor, standard deviation of a reading: K, and % RH.
+    /// Standard deviation of a reading of the monitor: K, and % RH.
     public var noise = (celsius: 0.15, humidity: 0.8)
 
     public init() {}

@@ -38,7 +38,7 @@ public struct RoomParameters: Hashable, Sendable, BitwiseCopyable {
     public var tankCapacity = 40.0
     /// m².
     public var leafArea = 9.0
-    /// Of leaves to water vapour, mol/m²/s, with lights on and off.
+    /// Conductance of leaves to water vapour, mol/m²/s, with lights on and off.
     public var dayConductance = 0.2
     public var nightConductance = 0.02
     /// By how much leaves are cooler than the air while lights are on, K.

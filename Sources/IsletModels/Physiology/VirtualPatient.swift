@@ -26,7 +26,7 @@ public struct LeftPhysiologicalRange: Error, Hashable, Sendable, CustomStringCon
 }
 
 public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinReceiver, Eater,
-    PlasmaGlucoseSource
+    PlasmaGlucoseSource, Exerciser
 {
     /// mg/dL of plasma glucose.
     public static let physiologicalRange = 10.0...1000.0
@@ -41,7 +41,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     public nonisolated let executor: SessionExecutor
 
     private let model: any GlucoseModel
-    /// The same model where it varies; nil where it is the published one.
+    /// The model where it varies; nil where it is the published one.
     private let varying: UVAPadova2008?
     private var variation: BodyVariation
     /// What it says of the end of the segment that was run last, where the next one begins as a rule.
@@ -70,7 +70,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         plasma: GlucoseConcentration(milligramsPerDecilitre: .nan),
         interstitial: GlucoseConcentration(milligramsPerDecilitre: .nan)
     )
-    /// Of the sample that was handed over last.
+    /// Plasma glucose of the sample that was handed over last.
     private var handedPlasma = GlucoseConcentration(milligramsPerDecilitre: .nan)
     /// Where the model really stands while it is ahead of `position`, its time.
     private var aheadTo: Instant?
@@ -122,7 +122,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// What was kept before the body left its range: no integration.
     public func plasmaTruthSoFar() -> [Float] { truth }
 
-    /// The same from a place on: what has become known since somebody looked last.
+    /// The truth from a place on: what has become known since somebody looked last.
     package func plasmaTruthSoFar(from place: Int) -> [Float] { Array(truth.dropFirst(place)) }
 
     /// The true plasma glucose at this instant.
@@ -251,6 +251,12 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         guard let varying else { return try startEating(amount) }
         try advance(to: executor.now)
         varying.swallowRescue(amount, variation.rescueUptake(at: position))
+    }
+
+    private func changeExercise(from instant: Instant, to bout: ExerciseBout?) throws {
+        try advance(to: executor.now)
+        variation.moveExercise(from: instant, to: bout)
+        factors = nil
     }
 
     private func applyInsulinRate() {
@@ -393,6 +399,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
 
     public nonisolated func swallowRescue(_ amount: Carbohydrate) throws {
         try here(amount) { try $0.swallow($1) }
+    }
+
+    public nonisolated func moveExercise(from instant: Instant, to bout: ExerciseBout?) throws {
+        try here((instant, bout)) { try $0.changeExercise(from: $1.0, to: $1.1) }
     }
 
     public nonisolated func feltGlucose() throws -> GlucoseConcentration {

@@ -29,6 +29,12 @@ public struct HabitSettings: Hashable, Sendable {
     public var exerciseCarbs = 15.0
     public var lowersBasal = 0.3
     public var lowersBasalTo = 0.5
+    public var exerciseFrom = 90.0
+    public var exercisePutOff = 0.77
+    public var exerciseWait = 15.0
+    public var exerciseLatest = 60.0
+    public var tellsLoop = 0.42
+    public var tellsLoopTarget = 150.0
     public var sleepsFrom = 23.0
     public var sleepsUntil = 7.0
 
@@ -141,6 +147,32 @@ public struct HabitSettings: Hashable, Sendable {
         .init(
             "lowersBasalTo", "", "To this share of it.", \.lowersBasalTo, 0...1,
             .published("20 to 50 in a hundred in the consensus")),
+        .init(
+            "exerciseFrom", "mg/dL", "Exercise doesn't begin below this reading: one eats, and waits.",
+            \.exerciseFrom, 0...400,
+            .published("consensus, Lancet Diabetes Endocrinol 5:377, and Diabetologia 63:2501: 90")),
+        .init(
+            "exercisePutOff", "", "In so many of these times; else it begins all the same.",
+            \.exercisePutOff, 0...1,
+            .published(
+                "77 % of 502 adults go by a glucose before they start (doi 10.1016/j.jcjd.2016.04.010)")
+        ),
+        .init(
+            "exerciseWait", "min", "Until the next look at whether it may begin.", \.exerciseWait, 5...120,
+            .assumed("as after sugar against a low")),
+        .init(
+            "exerciseLatest", "min", "Exercise that can't begin by then is called off.", \.exerciseLatest,
+            0...720, .assumed("no publication")),
+        .init(
+            "tellsLoop", "",
+            "In so many times a loop that corrects by itself is told, from a quarter of an hour before to the end.",
+            \.tellsLoop, 0...1,
+            .published(
+                "42 % of 102 who exercise regularly (doi 10.2337/cd24-0100); guidelines ask for it earlier")
+        ),
+        .init(
+            "tellsLoopTarget", "mg/dL", "What it then aims at.", \.tellsLoopTarget, 70...250,
+            .published("150 in two makers' loops, 140 to 160 in a third")),
         .init("sleepsFrom", "h", "Local time of falling asleep.", \.sleepsFrom, 0...24, .assumed("ours")),
         .init("sleepsUntil", "h", "Local time of waking.", \.sleepsUntil, 0...24, .assumed("ours")),
     ]

@@ -29,6 +29,7 @@ public struct Habits: Sendable {
     private let lowDraws: RandomStream
     private let highDraws: RandomStream
     private let exerciseDraws: RandomStream
+    private let waitDraws: RandomStream
 
     /// - Parameter subject: whose body it is; nil for an adult's.
     public init(_ settings: HabitSettings, streams: RandomStreams, subject: VirtualSubject? = nil) {
@@ -52,6 +53,7 @@ public struct Habits: Sendable {
         lowDraws = streams.stream("habits-low")
         highDraws = streams.stream("habits-high")
         exerciseDraws = streams.stream("habits-exercise")
+        waitDraws = streams.stream("habits-exercise-wait")
     }
 
     /// By local time.
@@ -129,6 +131,20 @@ public struct Habits: Sendable {
                 ? Carbohydrate(grams: max(1, settings.exerciseCarbs.rounded())) : nil,
             lowers < settings.lowersBasal
         )
+    }
+
+    /// Whether somebody waits who finds glucose too low for exercise.
+    /// - Parameter slot: of the instant at which it was to begin first.
+    func putsOffExercise(slot: UInt64) -> Bool {
+        var numbers = waitDraws.at(slot << 1)
+        return numbers.uniform() < settings.exercisePutOff
+    }
+
+    /// Whether a loop is told of exercise.
+    /// - Parameter slot: as in `putsOffExercise`.
+    func tellsLoopOfExercise(slot: UInt64) -> Bool {
+        var numbers = waitDraws.at(slot << 1 | 1)
+        return numbers.uniform() < settings.tellsLoop
     }
 
     /// Hours of local time.

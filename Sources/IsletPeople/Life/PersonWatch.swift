@@ -22,6 +22,8 @@ public final class PersonWatch: @unchecked Sendable {
     private var recorder: SessionRecorder?
     private var wakeup: Wakeup?
     private var nextRescue = Instant.start
+    /// When something was eaten last against a low.
+    private(set) var lastRescue: Instant?
     private var lastBolus = Instant.start
     /// Eaten against lows so far, g.
     private(set) var rescueGrams = 0.0
@@ -60,6 +62,12 @@ public final class PersonWatch: @unchecked Sendable {
     /// Meal insulin came at this instant: no correction for a while.
     func announced(at instant: Instant) { lastBolus = instant }
 
+    /// Something was eaten against a low at this instant: nothing more for a while.
+    func rescued(at instant: Instant) {
+        lastRescue = instant
+        nextRescue = instant.adding(Int64(habits.settings.rescueWait * Double(Nanoseconds.minute)))
+    }
+
     private func look() throws {
         guard let executor else { return }
         let now = executor.now
@@ -74,7 +82,7 @@ public final class PersonWatch: @unchecked Sendable {
             guard now >= nextRescue,
                 let sugar = habits.rescue(slot: slot, isAsleep: sleeps, plasma: felt)
             else { return }
-            nextRescue = now.adding(Int64(settings.rescueWait * Double(Nanoseconds.minute)))
+            rescued(at: now)
             try body?.swallowRescue(sugar)
             rescueGrams += sugar.grams
             executor.journal.record(.rescue, at: now, sugar.grams.bitPattern)

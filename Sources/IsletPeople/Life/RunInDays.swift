@@ -20,9 +20,13 @@ struct RunInDays {
     private var lateBoluses: [(minute: Int, grams: Double)] = []
     private var stopsEating = 0
     private var nextRescue = 0
+    private var lastRescue: Int?
     private var lastBolus = -1_000_000
-    private let bouts: [ExerciseBout]
+    private var bouts: [ExerciseBout]
+    /// The next to prepare for, and the next to begin, with when it was to begin first.
     private var nextBout = 0
+    private var nextStart = 0
+    private var plannedStart: Int?
     private var basal = InsulinRate.zero
     /// Until this minute the basal is lowered.
     private var loweredUntil: Int?
@@ -56,6 +60,7 @@ struct RunInDays {
             variation.see(glucose, at: .minutes(Int64(minute)))
             watch(model, glucose, therapy, asleep)
             prepare(model, glucose)
+            start(model, glucose)
             if now < 420 { course.night.add(glucose) } else { course.day.add(glucose) }
             try step(model)
         }
@@ -102,6 +107,7 @@ struct RunInDays {
             else { return }
             model.swallowRescue(sugar, variation.rescueUptake(at: .minutes(Int64(minute))))
             nextRescue = minute + Int(settings.rescueWait)
+            lastRescue = minute
         } else if glucose > settings.correctsAbove, !asleep,
             minute - lastBolus >= Int(settings.correctsAfter * 60), habits.corrects(slot: slot)
         {
@@ -128,6 +134,42 @@ struct RunInDays {
         guard does.lowersBasal else { return }
         loweredUntil = Int(bouts[nextBout].until.minutes)
         model.setInsulinRate(InsulinRate(unitsPerHour: basal.unitsPerHour * habits.settings.lowersBasalTo))
+    }
+
+    /// Begins exercise, or puts it off, as `ExerciseWatch` does.
+    private mutating func start(_ model: UVAPadova2008, _ glucose: Double) {
+        while nextStart < bouts.count, Int(bouts[nextStart].from.minutes) < minute {
+            (nextStart, plannedStart) = (nextStart + 1, nil)
+        }
+        guard nextStart < bouts.count, Int(bouts[nextStart].from.minutes) == minute else { return }
+        let settings = habits.settings
+        let first = plannedStart ?? minute
+        let isTreated = lastRescue.map { minute - $0 < Int(ExerciseWatch.lead / Nanoseconds.minute) } ?? false
+        guard glucose < settings.exerciseFrom || isTreated,
+            habits.putsOffExercise(slot: UInt64(bitPattern: Int64(first / 5) - Int64(days * 288)))
+        else { return }
+        if !isTreated {
+            let carbohydrate = Carbohydrate(grams: max(1, settings.exerciseCarbs.rounded()))
+            model.swallowRescue(carbohydrate, variation.rescueUptake(at: .minutes(Int64(minute))))
+            lastRescue = minute
+            nextRescue = minute + Int(settings.rescueWait)
+        }
+        let bout = bouts[nextStart]
+        // To its steps of five minutes.
+        let wait = Int64((settings.exerciseWait / 5).rounded(.up) * 5) * Nanoseconds.minute
+        let later = ExerciseBout(
+            from: bout.from.adding(wait), until: bout.until.adding(wait), counts: bout.counts)
+        let isFree = nextStart + 1 >= bouts.count || later.until <= bouts[nextStart + 1].from
+        guard isFree, later.from.minutes - Double(first) <= settings.exerciseLatest else {
+            variation.moveExercise(from: bout.from, to: nil)
+            if loweredUntil != nil { loweredUntil = minute }
+            (nextStart, plannedStart) = (nextStart + 1, nil)
+            return
+        }
+        bouts[nextStart] = later
+        plannedStart = first
+        variation.moveExercise(from: bout.from, to: later)
+        if loweredUntil != nil { loweredUntil = Int(later.until.minutes) }
     }
 
     /// Five minutes, stopping where eating does.

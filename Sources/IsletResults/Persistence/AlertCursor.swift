@@ -6,10 +6,10 @@ import IsletDevices
 /// Walks through the counts beside `sessions`; stores of before version 3 have none.
 struct AlertCursor {
     private var rows: RowCursor
-    private let words: ResultWords
+    private let words: StringTable
     private let hasWords: Bool
 
-    init(_ db: Database, words: ResultWords) throws {
+    init(_ db: Database, words: StringTable) throws {
         self.words = words
         hasWords = try db.hasTable("alerts_coded")
         let columns =

@@ -6,10 +6,10 @@ import IsletDevices
 /// Walks through the policies' outcomes beside `sessions`; stores of before version 5 have none.
 struct PolicyCursor {
     private var rows: RowCursor
-    private let words: ResultWords
+    private let words: StringTable
     private let count: Int
 
-    init(_ db: Database, keys: [String], words: ResultWords) throws {
+    init(_ db: Database, keys: [String], words: StringTable) throws {
         self.words = words
         count = keys.count
         let columns = keys.map { ", \"\($0)\"" }.joined()

@@ -6,7 +6,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A query whose first column is the session, ordered by it; no query is no rows.
+/// A query whose first column is the session, ordered by it; without a query there are no rows.
 struct RowCursor {
     private let table: String
     private let statement: Statement?

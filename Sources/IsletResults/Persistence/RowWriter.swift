@@ -12,9 +12,9 @@ struct RowWriter {
     let db: Database
     let outcomeKeys: [String]
     let policyKeys: [String]
-    /// Of every session, ISO 8601.
+    /// When the sessions start, ISO 8601; equal for all of a study.
     let start: String
-    var words: ResultWords
+    var words: StringTable
 
     mutating func write(_ record: SessionRecord) throws {
         try addWords(of: record)

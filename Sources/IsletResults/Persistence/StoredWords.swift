@@ -6,13 +6,13 @@ import GRDB
 import IsletDevices
 
 enum StoredWords {
-    static func read(_ db: Database) throws -> ResultWords {
-        guard try db.hasTable("words") else { return ResultWords() }
-        return ResultWords(try String.fetchAll(db, sql: "SELECT word FROM words ORDER BY word_id"))
+    static func read(_ db: Database) throws -> StringTable {
+        guard try db.hasTable("words") else { return StringTable() }
+        return StringTable(try String.fetchAll(db, sql: "SELECT word FROM words ORDER BY word_id"))
     }
 
     /// Adds those of `words` that the store lacks.
-    static func write(_ words: ResultWords, _ db: Database) throws {
+    static func write(_ words: StringTable, _ db: Database) throws {
         for (place, word) in words.words.enumerated() {
             try db.execute(
                 sql: "INSERT OR IGNORE INTO words (word_id, word) VALUES (?, ?)",

@@ -20,14 +20,14 @@ public final class StudyStore: ResultStore {
     /// The file within a study's output directory.
     public static let fileName = "study.sqlite"
 
-    public private(set) var words = ResultWords()
+    public private(set) var words = StringTable()
     private let queue: DatabaseQueue
     private let path: String
     /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
     let outcomeKeys: [String]
     /// The columns of policies' outcomes, likewise.
     let policyKeys: [String]
-    /// Of every session; empty in a store that is only read.
+    /// When the sessions start, ISO 8601; empty in a store that is only read.
     private let start: String
 
     /// Makes a store for a study, or opens the one that is there.
@@ -40,7 +40,7 @@ public final class StudyStore: ResultStore {
     ///   - words: what the study's policies are called and say.
     public init(
         path: String, studyText: String, version: String, calendar: SessionCalendar, outcomeKeys: [String],
-        policyKeys: [String] = [], words: ResultWords = ResultWords()
+        policyKeys: [String] = [], words: StringTable = StringTable()
     ) throws {
         self.path = path
         start = calendar.iso8601(at: .start)
@@ -308,7 +308,7 @@ public final class StudyStore: ResultStore {
     }
 
     /// Takes over words that only the other has. Logs say numbers: those of the study must be the same in both.
-    private func absorbWords(of others: ResultWords, _ db: Database, _ other: String) throws {
+    private func absorbWords(of others: StringTable, _ db: Database, _ other: String) throws {
         for word in others.words { _ = words.add(word) }
         try StoredWords.write(words, db)
         let logs = try Int.fetchOne(db, sql: "SELECT count(*) FROM shard.shadow_logs") ?? 0

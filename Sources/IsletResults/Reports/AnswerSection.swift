@@ -286,7 +286,7 @@ struct AnswerSection {
             "<p><b>\(name.prefix(1).uppercased() + name.dropFirst())</b>, \(found.count) arms against \(found.first?.reference ?? ""): lower in \(lower.count) (\(names(lower))), higher in \(higher.count) (\(names(higher))), no difference shown in \(found.count - lower.count - higher.count).</p>\n"
     }
 
-    /// Of studies in which nothing is compared: what each arm came to.
+    /// Paragraphs for studies in which nothing is compared: what each arm came to.
     private func paragraphs(of arms: [String]) -> HTML {
         var text: HTML = ""
         for name in arms {

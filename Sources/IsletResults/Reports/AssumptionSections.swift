@@ -104,7 +104,7 @@ struct AssumptionSections {
         return "<ul>\(lines.map { "<li>\($0)</li>" as HTML })</ul>\n"
     }
 
-    /// Of subjects that are watched: all of it is assumed but what the kind's documents name.
+    /// The section for subjects that are watched: all of it is assumed but what the kind's documents name.
     private var watched: HTML {
         let kind = study.subject.kind
         var lines: [HTML] = [
@@ -135,7 +135,7 @@ struct AssumptionSections {
             + table(own + keeper, "why")
     }
 
-    /// Of each kind of fault that comes by chance.
+    /// A row for each kind of fault that comes by chance.
     private var faultRows: [Row] {
         zip(FaultKind.all, study.faults.settings).compactMap { kind, setting in
             let value: String
@@ -155,7 +155,7 @@ struct AssumptionSections {
         }
     }
 
-    /// Of each person who is somebody. A value that they differ in names the presets, or the arms where one preset has several values.
+    /// A row for each setting of the people. A value that they differ in names the presets, or the arms where one preset has several values.
     private var personRows: [Row] {
         let people = study.arms.compactMap { arm in study.person(in: arm).map { (arm.name, $0) } }
         guard !people.isEmpty else { return [] }

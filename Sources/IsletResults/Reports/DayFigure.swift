@@ -70,9 +70,19 @@ struct DayFigure {
         }
         return groups.enumerated().map { place, group in
             let more = group.more > 0 ? " and \(group.more) that had the same days" : ""
-            return figure(
-                "profile-\(place + 1)", "Glucose over the day, \(group.arm.name)\(more)", [first, group.arm])
+            let title = "Glucose over the day, \(named(group.arm.name))\(more)"
+            return ReportFigure(
+                name: "profile-\(place + 1)",
+                chart: chart(title, [first, group.arm], width: 338, isTitled: true))
         }
+    }
+
+    /// A sweep's arm by its levels.
+    private func named(_ arm: String) -> String {
+        guard let sweep = SweepModel(input), let point = sweep.points.first(where: { $0.name == arm }) else {
+            return arm
+        }
+        return sweep.name(of: point)
     }
 
     private func figure(
@@ -86,7 +96,8 @@ struct DayFigure {
     private func ink(_ place: Int) -> Ink { place == 0 ? .muted : .series(place - 1) }
 
     private func chart(
-        _ title: String, _ arms: [(index: Int, name: String, days: ArmDays)], width: Double
+        _ title: String, _ arms: [(index: Int, name: String, days: ArmDays)], width: Double,
+        isTitled: Bool = false
     ) -> Chart {
         let isWide = width > 500
         let isAlone = arms.count == 1
@@ -128,7 +139,8 @@ struct DayFigure {
             if !isAlone { edge.append(EdgeName(arm.name, at: Self.value(arm.days.profile, 0.5, 0), ink)) }
         }
         let glucose = Panel(
-            title: isWide ? title : nil, x: .clock(""), y: .profile(input.unit), height: isWide ? 252 : 252,
+            title: isWide || isTitled ? TextWidth.fitted(title, width: width, size: 14) : nil, x: .clock(""),
+            y: .profile(input.unit), height: isWide ? 252 : 252,
             marks: marks, hasGrid: false
         ).named(edge, in: edgeWidth)
         var panels = [glucose]
@@ -232,13 +244,18 @@ struct DayFigure {
             }
             edge.append(
                 EdgeName(
-                    "\(ChartNumber.text(arm.days.ringsPerDay, places: 1)) a day", at: Double(place), ink))
+                    "\(ChartNumber.text(ringsPerDay(arm), places: 1)) a day", at: Double(place), ink))
         }
         return Panel(
             title: "When it rang", x: .clock(isWide ? "time of day; night is shaded" : ""),
             y: .categories("", arms.map { TextWidth.fitted($0.name, width: isWide ? 84 : 56, size: 12) }),
             height: Double(arms.count) * 17 + 4, marks: marks
         ).named(edge, in: edgeWidth)
+    }
+
+    /// Of all people, as everywhere else; of those whose days are drawn where the summary has none.
+    private func ringsPerDay(_ arm: (index: Int, name: String, days: ArmDays)) -> Double {
+        input.summary.arms[arm.index].outcomes[ReportInput.rings]?.mean ?? arm.days.ringsPerDay
     }
 
     private func description(_ arms: [(index: Int, name: String, days: ArmDays)]) -> String {
@@ -250,7 +267,7 @@ struct DayFigure {
                 return "at \(hour) h \(texts.joined(separator: ", "))"
             }
             return
-                "\(arm.name): \(hours.joined(separator: "; ")); \(ChartNumber.text(arm.days.ringsPerDay, places: 1)) rings a day"
+                "\(arm.name): \(hours.joined(separator: "; ")); \(ChartNumber.text(ringsPerDay(arm), places: 1)) rings a day"
         }.joined(separator: ". ")
             + ". Values in \(unit.rawValue) are the 5th, 25th, 50th, 75th and 95th of a hundred."
     }
@@ -266,7 +283,7 @@ struct DayFigure {
             return "<p class=\"note\">No session has a true glucose to draw.</p>\n"
         }
         return
-            "<div class=\"figures\(figures.count > 1 ? " days" : " whole" as HTML)\">\(figures.map(\.html))</div>\n"
+            "<div class=\"figures\(figures.count > 1 ? "" : " whole" as HTML)\">\(figures.map(\.html))</div>\n"
     }
 
     /// What the lines and bands are, and of whom.

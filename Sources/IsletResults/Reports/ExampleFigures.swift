@@ -44,7 +44,7 @@ struct ExampleFigures {
         }
     }
 
-    /// Of all examples together.
+    /// The legend of all examples together.
     private var legend: [LegendEntry] {
         var entries = [
             LegendEntry(input.glucoseWords, .strong, .line(.solid)),

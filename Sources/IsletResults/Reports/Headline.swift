@@ -1,6 +1,7 @@
 // The first line of a report: what the study found, as a trade in units that a person lives in.
 //
-// Guarantees: an effect is said only where `Finding` has one; what is not shown is said to be not shown; arms that are equal in every pair are called identical.
+// Guarantees: an effect is said only where `Finding` has one; what is not shown is said to be not shown; arms that are equal in every pair are called identical; a harm that
+// is shown is told before one that isn't; where nothing is a claim the line below it says so.
 // Of several arms it speaks of the one that was selected, else of the one that parts farthest from the reference, and says of how many.
 
 import IsletFiles
@@ -22,7 +23,7 @@ struct Headline {
                 ? "\(arms[0]) is identical to \(reference) in every pair"
                 : "\(arms.count) arms are identical to \(reference) in every pair"
         }
-        let clauses = outcomes.compactMap { clause($0, arm) }
+        let clauses = outcomes(arm).compactMap { clause($0, arm) }
         guard !clauses.isEmpty else {
             return "\(arm) against \(reference): too few \(input.subjectsWord) to tell them apart"
         }
@@ -31,9 +32,16 @@ struct Headline {
         return picked + clauses.joined(" and ")
     }
 
-    /// Burden first, then harm.
-    private var outcomes: [Outcome] {
-        let harm = input.harm
+    /// Burden first, then harm: the gate's where that is shown and the other isn't.
+    private func outcomes(_ arm: String) -> [Outcome] {
+        func isShown(_ outcome: Outcome) -> Bool {
+            input.comparison(outcome.name, arm).map {
+                Finding($0.comparison, outcome, input.summary.claims).direction != .none
+            } ?? false
+        }
+        let candidates = [input.harm, input.isOfPeople ? Outcome.named(StudyClaims.gate) : nil]
+            .compactMap(\.self)
+        let harm = candidates.first(where: isShown) ?? input.harm
         let judged = input.judged.filter { $0.name != StudyClaims.gate && $0.name != harm?.name }
         let burden = judged.first { $0.name == ReportInput.rings } ?? judged.first
         return [burden, harm].compactMap(\.self)
@@ -124,7 +132,29 @@ struct Headline {
                 "<span\(isGrave ? " class=\"grave\"" : "" as HTML)>\(words.number(Double(early), "failed_sessions", places: 0)) of \(words.number(Double(input.summary.sessions), "sessions", places: 0)) sessions ended early</span>"
             )
         }
+        if let noClaim { parts.append(noClaim) }
         return parts.joined(" · ")
+    }
+
+    /// Of a study that would claim something, and may not.
+    private var noClaim: HTML? {
+        if input.isOfPeople, !input.study.primary.isEmpty, input.study.margin == nil, input.headlineArm != nil
+        {
+            return "no claim: the study declares no margin"
+        }
+        guard let claims = input.summary.claims, let arm = input.headlineArm,
+            let gate = claims.gates.first(where: { $0.arm == arm })
+        else { return nil }
+        let reason: HTML =
+            switch gate.verdict {
+            case .refused where input.study.confirmSeed != nil: "what was selected is judged on other people"
+            case .refused: "the margin is more than this study supports"
+            case .notNonInferior: "not shown harmless"
+            case .tooFewLows: "too few lows"
+            default: ""
+            }
+        return gate.verdict == .nonInferior
+            ? nil : "<span class=\"grave\">no claim: \(reason)</span>"
     }
 }
 

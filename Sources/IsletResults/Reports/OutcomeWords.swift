@@ -50,7 +50,7 @@ package struct OutcomeWords: Sendable {
         }
     }
 
-    /// Of a difference: a percentage that is higher by 2 points may be higher by a hundred percent.
+    /// The unit of a difference, in percentage points for a percentage: one that is higher by 2 points may be higher by a hundred percent.
     func differenceUnit(_ outcome: Outcome) -> String {
         outcome.unit == "%" || outcome.isShare ? "points" : unitText(outcome)
     }

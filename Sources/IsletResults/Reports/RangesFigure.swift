@@ -41,12 +41,13 @@ struct RangesFigure {
         var name: String
         /// Percent of the time, from the lowest range up.
         var parts: [Double]
-        /// Of the goals.
+        /// What was measured for each of the goals.
         var measured: [Double]
     }
 
     private var bars: [Bar] {
         var bars: [Bar] = []
+        let sweep = SweepModel(input)
         for arm in input.summary.arms {
             let values = RangeGoal.all.compactMap { arm.outcomes[$0.outcome]?.mean }
             guard values.count == 5 else { continue }
@@ -54,10 +55,14 @@ struct RangesFigure {
                 values[0], values[1] - values[0], values[2], values[3] - values[4], values[4],
             ].map { max(0, $0) }
             // Arms that came to the same are one bar.
+            let name =
+                sweep.flatMap { sweep in
+                    sweep.isInShadow ? nil : sweep.points.first { $0.name == arm.name }.map(sweep.name(of:))
+                } ?? arm.name
             if let place = bars.firstIndex(where: { $0.measured == values }) {
-                bars[place].name += ", \(arm.name)"
+                bars[place].name += ", \(name)"
             } else {
-                bars.append(Bar(name: arm.name, parts: parts, measured: values))
+                bars.append(Bar(name: name, parts: parts, measured: values))
             }
         }
         return bars
@@ -103,7 +108,7 @@ struct RangesFigure {
         "\(ChartNumber.text(value, places: value < 10 ? 1 : 0))\u{a0}%"
     }
 
-    /// Of a day: `48 min`, `14.9 h`.
+    /// A share of the day as time: `48 min`, `14.9 h`.
     private static func time(_ percent: Double) -> String {
         let minutes = percent * 14.4
         return minutes < 99.5
@@ -120,7 +125,7 @@ struct RangesFigure {
     private func standing(_ bars: [Bar], width: Double, isNarrow: Bool) -> Picture {
         let tall = 240.0
         let top = 44.0
-        let goals = isNarrow ? 54.0 : 104.0
+        let goals = isNarrow ? 54.0 : 142.0
         let column = (width - goals) / Double(bars.count)
         let thick = isNarrow ? min(34, column * 0.42) : 44.0
         let hasTime = !isNarrow && column > thick + 96
@@ -140,8 +145,13 @@ struct RangesFigure {
         let places = LabelPlacement.column(spots.reversed().map(\.middle), by: 17, within: top...(top + tall))
         for (range, place) in zip((0..<5).reversed(), places) {
             let goal = RangeGoal.all[range]
+            // A segment has its own share; two goals are of it and the one beyond it.
             let whole =
-                [1: "below \(input.words.bound(70)) ", 3: "above \(input.words.bound(180)) "][range] ?? ""
+                switch range {
+                case 1: "all below \(input.words.bound(70)) "
+                case 3: "all above \(input.words.bound(180)) "
+                default: name(range) + "\u{2002}"
+                }
             picture.text((isNarrow ? "" : whole) + goal.words, x: width, y: place + 4.1, .end, style: "m")
         }
         return picture

@@ -3,10 +3,10 @@
 package import IsletFiles
 
 package struct ReportFigure: Sendable {
-    /// Of its file and of its element: letters, digits and dashes.
+    /// Names its file and its element: letters, digits and dashes.
     package var name: String
     package var chart: any Figure
-    /// The same for a phone, where the figure is wide.
+    /// The figure as a phone shows it, where this one is wide.
     var narrow: (any Figure)?
     /// Where a file needs what the page says elsewhere, such as a legend.
     var own: (any Figure)?

@@ -36,9 +36,9 @@ package struct ReportInput: Sendable {
         }
     }
 
-    /// Of sessions that were run again: what no table has of them.
+    /// What comes of sessions that were run again, since no table has it.
     package struct Again: Sendable {
-        /// Of the arms that are drawn, by their indices; none where they could not be made.
+        /// The days of the arms that are drawn, by the arms' indices; none where they could not be made.
         package var days: [Int: ArmDays] = [:]
         package var examples: [ExampleSession] = []
         /// Why there are none, in words; nil where there are.

@@ -39,7 +39,7 @@ enum ReportStyle {
         .good .word span{color:var(--ok)}.bad .word span{color:var(--lo)}.refused .word span{color:var(--s1)}
         .effects{list-style:none;margin:.75rem 0;padding:0}.effects li{max-width:none;padding:.1rem 0}
         .effects .good{color:var(--s2)}.effects .bad{color:var(--lo)}
-        .front{display:flex;flex-wrap:wrap;gap:1rem 1.75rem;margin:.75rem 0;align-items:flex-start}
+        .pair{display:flex;flex-wrap:wrap;gap:1rem 1.75rem;margin:.75rem 0;align-items:flex-start}
         .verdict{border-left:4px solid var(--m);padding:.4rem 0 .4rem 1rem;margin:1rem 0;max-width:52rem}
         .verdict.shown{border-color:var(--s0)}.verdict.refused{border-color:var(--s1)}
         .verdict p{max-width:none}.verdict p:first-child{margin-top:0}.verdict p:last-child{margin-bottom:0}
@@ -60,11 +60,11 @@ enum ReportStyle {
         td.name,th.name{min-width:9rem;overflow-wrap:anywhere}
         table code{white-space:nowrap}
         th.long{min-width:17rem;font-weight:400}td.whole{white-space:nowrap}
-        .sweep tbody th,.sweep tbody td{font-weight:400}.sweep .front th,.sweep .front td{font-weight:700}.sweep .front .ci{font-weight:400}
+        .sweep tbody th,.sweep tbody td{font-weight:400}.sweep .front th,.sweep .front td{font-weight:700}.sweep .front .ci{font-weight:400}@media (min-width:46.01rem){.sweep td .ci{display:inline}}
         .unit{display:block;font-weight:400;color:var(--m)}
         tr.ref td,tr.ref th{background:color-mix(in srgb,var(--g) 35%,var(--b))}
         .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:1.25rem 2rem;margin:1rem 0}
-        .figures.maps{display:flex;flex-wrap:wrap}.figures.days,.figures.whole{display:block}.figures.days figure+figure{margin-top:1.5rem}
+        .figures.maps{display:flex;flex-wrap:wrap}.figures.whole{display:block}
         figure{margin:0;min-width:0}.example figure+figure{margin-top:1.5rem}figcaption{margin-top:.35rem;max-width:68ch}
         .only-narrow{display:none}
         details{margin:.75rem 0}summary{cursor:pointer;color:var(--s0);font-weight:700}
@@ -78,10 +78,10 @@ enum ReportStyle {
         .card{padding:.25rem .5rem}.card .value{font-size:16pt}.card small{font-size:10pt}.cards{margin:.5rem 0}
         table{font-size:8pt}th,td{padding:.12rem .32rem}.wide{overflow:visible}
         figure,tr,.verdict,.card{break-inside:avoid}.figures{grid-template-columns:repeat(2,minmax(0,1fr));gap:.6rem 1.2rem}
-        .front{flex-wrap:nowrap;gap:.4rem 1rem;margin:.3rem 0}.front .only-wide{display:none}.front .only-narrow{display:block}
+        .pair{flex-wrap:nowrap;gap:.4rem 1rem;margin:.3rem 0}.pair .only-wide{display:none}.pair .only-narrow{display:block}
         details:not([open]){display:none}.only-wide{display:block}.only-narrow{display:none}pre{white-space:pre-wrap}
         td.name,th.name{min-width:4.6rem}tbody th.long{min-width:11rem}a{color:inherit}.example .note{break-after:avoid;break-inside:avoid}.example figure{max-width:108mm}.example figure+figure{margin-top:.5rem}
-        .figures.days figure,.figures.whole figure{max-width:150mm}.figures.maps{gap:.4rem 1rem}.figures.maps figure{max-width:40%}pre{margin:.4rem 0;padding:.3rem .5rem}
+        .figures.whole figure{max-width:150mm}.figures.maps{gap:.4rem 1rem}.figures.maps figure{max-width:40%}pre{margin:.4rem 0;padding:.3rem .5rem}
         section>h2+*{break-before:avoid}
         }
 

@@ -60,7 +60,7 @@ package struct StudyReport {
             + ForestFigure(input).figures
     }
 
-    /// Of the first screen.
+    /// The figures of the first screen.
     private var front: [ReportFigure] { TradeFigure(input).figures + RangesFigure(input).figures }
     private var sweepFigures: [ReportFigure] { sweep.map { SweepFigure(input, $0).figures } ?? [] }
 
@@ -101,7 +101,6 @@ package struct StudyReport {
         }
     }
 
-    /// Whether anything rang, or was kept silent.
     /// Whether anybody was, or would have been, notified of anything.
     private var hasRung: Bool {
         let rings = "alerts_notifications_per_day"
@@ -111,6 +110,12 @@ package struct StudyReport {
         }
     }
 
+    /// Whether its maps are the answer.
+    private var isOfManyVariants: Bool {
+        sweep.map { input.headlineArm == nil || $0.points.count > 12 } ?? false
+    }
+
+    /// Whether anything rang, or was kept silent.
     private var hasAlerts: Bool {
         input.summary.arms.contains { arm in
             arm.alerts.contains { $0.raised + $0.notified > 0 }
@@ -134,7 +139,10 @@ package struct StudyReport {
                 text +=
                     "<section id=\"answer\" aria-label=\"Answer\">\n\(answer)\(isWhole ? "" : DayFigure(input).note)</section>\n"
             case .trade: text += open(part, title, trade)
-            case .day: text += open(part, title, DayFigure(input).note + ExampleFigures(input).html)
+            case .day:
+                // Of many variants days are an aside.
+                let body = DayFigure(input).note + ExampleFigures(input).html
+                text += isOfManyVariants ? closed(part, title, body) : open(part, title, body)
             case .alerts: text += open(part, title, alerts)
             case .numbers: text += closed(part, title, numbers)
             case .assumptions: text += closed(part, title, assumptions)
@@ -173,7 +181,7 @@ package struct StudyReport {
         var text: HTML = ""
         for warning in AnswerSection(input).warnings { text += "<p class=\"warn\">\(warning)</p>\n" }
         text += VerdictCards(input).html
-        if let sweep, input.headlineArm == nil || sweep.points.count > 12 {
+        if let sweep, isOfManyVariants {
             text += grid(Array(sweepFigures.prefix(3)), style: "maps") + SweepSection(input, sweep).effects
             text += pair(RangesFigure(input).figures)
         } else {
@@ -188,7 +196,7 @@ package struct StudyReport {
         var text: HTML = ""
         if let sweep {
             let section = SweepSection(input, sweep)
-            let isFirst = input.headlineArm == nil || sweep.points.count > 12
+            let isFirst = isOfManyVariants
             let maps = isFirst ? Array(sweepFigures.dropFirst(3)) : sweepFigures
             text += (isFirst ? "" : section.effects) + grid(maps, style: "maps")
             if !sweepFigures.isEmpty { text += Self.mapNote }
@@ -241,7 +249,7 @@ package struct StudyReport {
 
     /// Beside each other, where the window has room.
     private func pair(_ figures: [ReportFigure]) -> HTML {
-        figures.isEmpty ? "" : "<div class=\"front\">\(figures.map(\.html))</div>\n"
+        figures.isEmpty ? "" : "<div class=\"pair\">\(figures.map(\.html))</div>\n"
     }
 
     private func grid(_ figures: [ReportFigure], style: HTML) -> HTML {

@@ -93,17 +93,22 @@ struct SweepFigure {
         let names = y.groups.map { group in y.factor.map { sweep.words(group, of: $0) } ?? "" }
         let left = min(most, (names.map { TextWidth.of($0, size: 12) }.max() ?? 0) + 8)
         let cell = (width: max(44, min(66, (340 - left) / Double(max(1, x.count)))), height: 38.0)
-        let top = rest.isEmpty ? 46.0 : 62.0
+        let top = (rest.isEmpty ? 30.0 : 46) + (y.factor == nil ? 0 : 16)
         let width = max(240, left + Double(x.count) * cell.width + 4)
         var picture = Picture(
             title: rest.isEmpty ? title : "\(title); \(rest)", description: "", width: width,
-            height: top + Double(y.count) * cell.height + 22)
+            height: top + Double(y.count) * cell.height + 40)
         picture.text(TextWidth.fitted(title, width: width, size: 14), x: 0, y: 14, style: "t")
         if !rest.isEmpty {
             picture.text(TextWidth.fitted(rest, width: width, size: 12), x: 0, y: 31, style: "m")
         }
-        if let axes = axes(x, y) {
-            picture.text(TextWidth.fitted(axes, width: width, size: 12), x: 0, y: top - 14, style: "m")
+        if let standing = y.factor.map({ "\(sweep.factors[$0].words) ↓" }) {
+            picture.text(TextWidth.fitted(standing, width: width, size: 12), x: 0, y: top - 14, style: "m")
+        }
+        if let lying = x.factor.map({ "\(sweep.factors[$0].words) →" }) {
+            picture.text(
+                TextWidth.fitted(lying, width: width, size: 12), x: width - 4, y: picture.height - 6, .end,
+                style: "m")
         }
         let rows = sweep.rows
         let front = Set(rows.filter { sweep.isOnFront($0, among: rows) }.map(\.point.path))
@@ -155,18 +160,13 @@ struct SweepFigure {
             let text = x.factor.map { sweep.words(group, of: $0) } ?? ""
             picture.text(
                 TextWidth.fitted(text, width: cell.width - 4, size: 12),
-                x: left + (Double(column) + 0.5) * cell.width - 1, y: picture.height - 6, .middle, style: "m")
+                x: left + (Double(column) + 0.5) * cell.width - 1, y: picture.height - 24, .middle, style: "m"
+            )
         }
         picture.description = "\(title)\(rest.isEmpty ? "" : ", \(rest)"): \(Describe.list(told))."
         return ReportFigure(
             name: "sweep-\(outcome.name.replacing("_", with: "-"))\(place == 0 ? "" : "-\(place + 1)")",
             chart: picture)
-    }
-
-    /// What lies and what stands.
-    private func axes(_ x: Side, _ y: Side) -> String? {
-        guard let lying = x.factor.map({ "\(sweep.factors[$0].words) →" }) else { return nil }
-        return y.factor.map { "\(sweep.factors[$0].words) ↓  \(lying)" } ?? lying
     }
 
     private func covers(_ row: SweepModel.Row, _ point: SweepModel.Point) -> Bool {

@@ -23,7 +23,7 @@ struct SweepModel {
     }
 
     struct Point: Sendable {
-        /// Of each factor, the level.
+        /// By factor, the level.
         var levels: [Int]
         /// The variant's or the arm's name.
         var name: String
@@ -48,6 +48,8 @@ struct SweepModel {
     private(set) var outcomes: [Outcome] = []
     /// Where the variants listened; nil where they are arms.
     private(set) var shadowArm: String?
+    /// Whether the variants listened, and nobody heard them.
+    private(set) var isInShadow = false
     /// What stays as it is.
     private(set) var base = ""
 
@@ -92,7 +94,10 @@ struct SweepModel {
         let declared = input.study.primary.filter { PolicyOutcome.named($0) != nil }
         let names =
             declared.isEmpty ? [ReportInput.rings, "alerts_suppressed_while_true_min_per_day"] : declared
-        return SweepModel(rows, names, shadowArm: input.isOneArm ? nil : arm.name, base: sweep.of.name)
+        var model = SweepModel(
+            rows, names, shadowArm: input.isOneArm ? nil : arm.name, base: sweep.of.name)
+        model?.isInShadow = true
+        return model
     }
 
     // MARK: Variants that are arms
@@ -245,6 +250,22 @@ struct SweepModel {
             ? "any" : levels.map { factors[factor].levels[$0] }.joined(separator: ", ")
     }
 
+    /// Of all factors that change anything: `60 min · 30 min · 5 min`.
+    func name(of point: Point) -> String {
+        factors.indices.map { factors[$0].levels[point.levels[$0]] }.joined(separator: " · ")
+    }
+
+    /// What levels in a name are of: `debounce of Low, High · cooldown`.
+    var factorNames: String { factors.map(\.words).joined(separator: " · ") }
+
+    /// The reference with one factor set otherwise; nil where there is none.
+    func variant(of factor: Int, at level: Int) -> Point? {
+        guard let reference = points.first(where: \.isReference) else { return nil }
+        var wanted = reference.levels
+        wanted[factor] = level
+        return points.first { $0.levels == wanted }
+    }
+
     /// Levels of a factor that come to the same everywhere, in groups; one group where it changes nothing.
     func groups(of factor: Int) -> [[Int]] {
         var groups: [(signature: [[Int]: [Double]], levels: [Int])] = []
@@ -289,11 +310,11 @@ struct SweepModel {
         var factor: Int
         var from: Int
         var to: Int
-        /// Of each outcome; nil where no two points differ in this factor alone.
+        /// By outcome, the difference; nil where no two points differ in this factor alone.
         var differences: [Double?]
     }
 
-    /// Of a factor: from the reference's level, else the lowest, to the level that is farthest from it in the first outcome.
+    /// The effect of a factor: from the reference's level, else the lowest, to the level that is farthest from it in the first outcome.
     func effect(of factor: Int) -> Effect? {
         let from = points.first(where: \.isReference)?.levels[factor] ?? 0
         let effects = factors[factor].levels.indices.filter { $0 != from }.map { to in

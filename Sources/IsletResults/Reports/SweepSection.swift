@@ -7,7 +7,8 @@ import IsletFiles
 import IsletDevices
 import IsletTrials
 
-/// `debounce from 0 s to 60 min spares 9.9 rings a week ...`
+/// `Debounce from 0 s to 60 min spares 9.9 rings a week ...`: the largest main effect, each part of it said only where the variant that differs from the reference in
+/// this factor alone is shown to differ the same way.
 struct SweepHeadline {
     let input: ReportInput
     let sweep: SweepModel
@@ -25,10 +26,30 @@ struct SweepHeadline {
         }
         let factor = sweep.factors[most.factor]
         let clauses = zip(sweep.outcomes, most.differences).filter { $0.0.name != StudyClaims.gate }
-            .compactMap { outcome, difference in difference.map { SweepWords(input).clause(outcome, $0) } }
+            .compactMap { outcome, difference -> String? in
+                guard let difference else { return nil }
+                guard difference == 0 || isShown(outcome, difference, most) else {
+                    return "isn’t shown to change \(input.words.name(outcome.name))"
+                }
+                return SweepWords(input).clause(outcome, difference)
+            }
         let shown = clauses.count > 2 ? [clauses[0], clauses[clauses.count - 1]] : clauses
         return
             "\(factor.words.capitalised) from \(factor.levels[most.from]) to \(factor.levels[most.to]) \(shown.joined(separator: " and "))"
+    }
+
+    private func isShown(_ outcome: Outcome, _ difference: Double, _ effect: SweepModel.Effect) -> Bool {
+        guard let variant = sweep.variant(of: effect.factor, at: effect.to) else { return false }
+        let found =
+            sweep.isInShadow
+            ? input.summary.policyComparisons.lazy.map(\.difference).first {
+                $0.metric == outcome.name && $0.arm == variant.name
+            } : input.comparison(outcome.name, variant.name)?.comparison
+        return switch found.map({ Finding($0, outcome, input.summary.claims).direction }) {
+        case .lower: difference < 0
+        case .higher: difference > 0
+        default: false
+        }
     }
 
     private static func size(_ effect: SweepModel.Effect) -> Double {
@@ -49,7 +70,15 @@ struct SweepWords {
         let isUp = difference > 0
         if outcome.isCount { return "\(isUp ? "adds" : "spares") \(number.value) \(name) \(number.unit)" }
         let unit = number.unit.isEmpty ? "" : " \(number.unit)"
-        return "\(isUp ? "adds" : "takes") \(number.value)\(unit) of \(name)"
+        return "\(isUp ? "adds" : "takes") \(number.value)\(unit) \(Self.part(name))"
+    }
+
+    /// What an amount is of: minutes are named once, and time is what they are.
+    static func part(_ name: String) -> String {
+        for word in ["minutes ", "time "] where name.hasPrefix(word) {
+            return String(name.dropFirst(word.count))
+        }
+        return "of \(name)"
     }
 
     /// In a week, where there is such, to two significant digits.
@@ -88,8 +117,11 @@ struct SweepSection {
             let parts = zip(sweep.outcomes, effect.differences).compactMap { outcome, difference -> HTML? in
                 guard let difference, difference != 0 else { return nil }
                 let number = SweepWords(input).amount(outcome, abs(difference))
+                let name = words.name(outcome.name)
+                let what =
+                    outcome.isCount ? "\(name) \(number.unit)" : "\(number.unit) \(SweepWords.part(name))"
                 return
-                    "<span class=\"\(Self.style(outcome, difference))\">\(difference > 0 ? "+" : "−")\(number.value) \(words.name(outcome.name)) \(number.unit)</span>"
+                    "<span class=\"\(Self.style(outcome, difference))\">\(difference > 0 ? "+" : "−")\(number.value) \(what)</span>"
             }
             if sweep.groups(of: factor).count == 1 { return "<li><b>\(name)</b>: changes nothing</li>\n" }
             return "<li><b>\(name)</b> \(levels): \(parts.isEmpty ? "nothing" : parts.joined(", "))</li>\n"

@@ -1,8 +1,9 @@
 // The trade: what an arm costs and what it spares, in one figure with one zero.
 //
-// Guarantees: better lies left of zero and worse right of it in every row, whichever way its outcome is counted; each row names the unit that it is drawn in: the
-// margin where there is one, else the standard deviation over people; a square is claimed, an empty one exploratory, a diamond refused. Arms that come to the same
-// are one row. Rows that are left out for want of room are counted below it.
+// Guarantees: better lies left of zero and worse right of it in every row, whichever way its outcome is counted; each row names the unit that it is drawn in, and a
+// mark shows how long that is: the margin where there is one, else a share of the standard deviation over people; each of both has a scale of its own, so that a
+// narrow margin makes no other effect look like none. A square is claimed, an empty one exploratory, a diamond refused. Arms that come to the same are one row. Rows
+// that are left out for want of room are counted below it.
 // Does not: draw what has no interval.
 
 import IsletFiles
@@ -22,9 +23,8 @@ struct TradeFigure {
         /// Arms that came to the same.
         var arms: [String]
         var comparison: StudySummary.Comparison
-        /// What one unit of the figure is, in the outcome's unit, and its name.
+        /// The margin, or the standard deviation over people, in the outcome's unit.
         var scale: Double
-        var scaleWords: String
         var hasMargin: Bool
 
         /// In the figure's unit, worse on the right.
@@ -86,10 +86,8 @@ struct TradeFigure {
                 rows.append(
                     Row(
                         outcome: outcome, arms: [arm], comparison: found, scale: scale,
-                        scaleWords: margin == nil
-                            ? "1 sd of \(input.subjectsWord) = \(ChartNumber.text(scale * words.factor(outcome), places: OutcomeWords.places(half: scale * words.factor(outcome)))) \(words.differenceUnit(outcome))"
-                            : "the margin = \(ChartNumber.text(scale, places: 2)) points",
-                        hasMargin: margin != nil))
+                        hasMargin: margin != nil
+                    ))
             }
         }
         guard rows.count > Self.most else { return rows }
@@ -123,13 +121,7 @@ struct TradeFigure {
 
     private func picture(_ rows: [Row], width: Double, isNarrow: Bool) -> Picture {
         let isOneArm = Set(rows.map(\.arms)).count == 1
-        let reach =
-            1.06
-            * max(
-                rows.map { row in
-                    let ends = row.comparison.ci95.map { [$0.lower, $0.upper] } ?? []
-                    return (ends + [row.hasMargin ? row.scale : 0]).map { abs(row.place($0)) }.max() ?? 0
-                }.max() ?? 1, 1e-9)
+        let reach = Reach(of: rows)
         // A heading an outcome, and below it a row an arm; or one row an outcome.
         // As high as the bars beside it, where the rows are few.
         let roomy = max(44.0, min(68, 210 / Double(max(1, rows.count))))
@@ -143,13 +135,16 @@ struct TradeFigure {
             description:
                 "Differences from \(rows[0].comparison.reference) with 95 % intervals, worse on the right: \(rows.map { "\(words.name($0.outcome.name)), \(Describe.list($0.arms, most: 4)): \(words.text($0.comparison, $0.outcome)) \(words.differenceUnit($0.outcome))" }.joined(separator: "; ")).",
             width: width, height: height)
-        func x(_ place: Double) -> Double { left + (place / reach + 1) / 2 * (right - left) }
+        let middle = (left + right) / 2
+        func x(_ value: Double, _ row: Row) -> Double {
+            middle + row.place(value) / reach.of(row) * (right - left) / 2
+        }
         let bottom = height - 34
         var y = 14.0
         picture.text("The trade", x: 0, y: y, style: "t")
         y += 6
         picture.line(
-            from: (x(0), y + 4), to: (x(0), bottom), .strong, width: 1.4, style: "zero",
+            from: (middle, y + 4), to: (middle, bottom), .strong, width: 1.4, style: "zero",
             facts: [("zero", "1")])
         var last = ""
         for row in rows {
@@ -158,52 +153,96 @@ struct TradeFigure {
             if !isOneArm, isFirst {
                 y += 22
                 picture.text(words.name(row.outcome.name), x: 0, y: y, style: "x o")
-                picture.text(row.scaleWords, x: width, y: y, .end, style: "m o")
+                picture.text(worth(row, reach), x: width, y: y, .end, style: "m o")
                 y += 12
             }
-            let middle = isNarrow ? y + line - 12 : y + line / 2
-            draw(row, x, middle, &picture)
+            let height = isNarrow ? y + line - 12 : y + line / 2
+            draw(
+                row, { x($0, row) }, height, tick: row.hasMargin ? row.scale : reach.step * row.scale,
+                &picture)
             let value = words.text(row.comparison, row.outcome)
             let unit = words.differenceUnit(row.outcome)
             let name = isOneArm ? words.name(row.outcome.name) : Describe.list(row.arms, most: 2)
             if isNarrow {
                 picture.text(
-                    TextWidth.fitted(name, width: width - 150, size: 12), x: 0, y: middle - 14, style: "o")
-                picture.text("\(value) \(unit)", x: width, y: middle - 14, .end, style: "x o")
+                    TextWidth.fitted(name, width: width - 150, size: 12), x: 0, y: height - 14, style: "o")
+                picture.text("\(value) \(unit)", x: width, y: height - 14, .end, style: "x o")
             } else {
                 let lift = isOneArm ? 3.0 : -4.0
                 picture.text(
-                    TextWidth.fitted(name, width: left - 8, size: 12), x: 0, y: middle - lift)
+                    TextWidth.fitted(name, width: left - 8, size: 12), x: 0, y: height - lift)
                 if isOneArm {
                     picture.text(
-                        TextWidth.fitted(row.scaleWords, width: left - 2, size: 12), x: 0, y: middle + 12,
-                        style: "m")
-                    picture.text(value, x: width, y: middle - lift, .end, style: "x")
-                    picture.text(unit, x: width, y: middle + 12, .end, style: "m")
+                        TextWidth.fitted(worth(row, reach), width: left - 2, size: 12), x: 0,
+                        y: height + 12, style: "m")
+                    picture.text(value, x: width, y: height - lift, .end, style: "x")
+                    picture.text(unit, x: width, y: height + 12, .end, style: "m")
                 } else {
-                    picture.text(value, x: width, y: middle - lift, .end)
+                    picture.text(value, x: width, y: height - lift, .end)
                 }
             }
             y += line
         }
-        picture.text("← better", x: x(0) - 10, y: height - 18, .end, style: "m")
-        picture.text("worse →", x: x(0) + 10, y: height - 18, style: "m")
+        picture.text("← better", x: middle - 10, y: height - 18, .end, style: "m")
+        picture.text("worse →", x: middle + 10, y: height - 18, style: "m")
         key(rows, &picture, at: height - 3, isNarrow: isNarrow, left: isNarrow ? 0 : left, width)
         return picture
     }
 
-    private func draw(_ row: Row, _ x: (Double) -> Double, _ y: Double, _ picture: inout Picture) {
+    /// How far from zero rows reach that have a margin, and how far the others, in their units.
+    private struct Reach {
+        let ofMargins: Double
+        let ofSpreads: Double
+        /// A round share of a standard deviation within the reach.
+        let step: Double
+
+        /// An effect of a fifth of a standard deviation is called small; less than that does not fill the figure.
+        private static let least = 0.2
+        private static let steps = [0.2, 0.5, 1, 2, 5, 10, 20, 50]
+
+        init(of rows: [Row]) {
+            func reach(_ rows: [Row], _ least: Double) -> Double {
+                let ends = rows.flatMap { row in
+                    (row.comparison.ci95.map { [$0.lower, $0.upper] } ?? []).map { abs(row.place($0)) }
+                }
+                return 1.06 * max(least, ends.max() ?? 0)
+            }
+            ofMargins = reach(rows.filter(\.hasMargin), 1)
+            let ofSpreads = reach(rows.filter { !$0.hasMargin }, Self.least)
+            self.ofSpreads = ofSpreads
+            step = Self.steps.last { $0 <= ofSpreads } ?? Self.least
+        }
+
+        func of(_ row: Row) -> Double { row.hasMargin ? ofMargins : ofSpreads }
+    }
+
+    /// What a row's mark is worth.
+    private func worth(_ row: Row, _ reach: Reach) -> String {
+        guard !row.hasMargin else { return "the margin = \(ChartNumber.text(row.scale, places: 2)) points" }
+        let value = reach.step * row.scale * words.factor(row.outcome)
+        return
+            "\(ChartNumber.text(reach.step, places: reach.step < 1 ? 1 : 0)) sd of \(input.subjectsWord) = \(ChartNumber.text(value, places: OutcomeWords.places(half: value))) \(words.differenceUnit(row.outcome))"
+    }
+
+    private func draw(
+        _ row: Row, _ x: (Double) -> Double, _ y: Double, tick: Double, _ picture: inout Picture
+    ) {
         let (shape, isFilled) = shape(row)
+        if !row.hasMargin {
+            for side in [-tick, tick] {
+                picture.line(from: (x(side), y - 7), to: (x(side), y + 7), .muted, width: 1)
+            }
+        }
         if let ci95 = row.comparison.ci95 {
-            let ends = [row.place(ci95.lower), row.place(ci95.upper)].map(x)
+            let ends = [ci95.lower, ci95.upper].map(x)
             picture.line(from: (ends[0], y), to: (ends[1], y), .series(0), width: 2)
             for end in ends { picture.line(from: (end, y - 4), to: (end, y + 4), .series(0), width: 2) }
         }
         if row.hasMargin {
-            picture.line(from: (x(1), y - 9), to: (x(1), y + 9), .series(1), width: 2)
+            picture.line(from: (x(tick), y - 9), to: (x(tick), y + 9), .series(1), width: 2)
         }
         picture.point(
-            shape, x: x(row.place(row.comparison.difference)), y: y, radius: 4.5, .series(0),
+            shape, x: x(row.comparison.difference), y: y, radius: 4.5, .series(0),
             isFilled: isFilled,
             facts: [("outcome", row.outcome.name.replacing("_", with: "-"))],
             name: "\(row.arms.joined(separator: ", ")): \(words.text(row.comparison, row.outcome))")
@@ -232,6 +271,9 @@ struct TradeFigure {
         }
         if rows.contains(where: \.hasMargin) {
             sign("margin") { $0.line(from: ($1, y - 11), to: ($1, y + 2), .series(1), width: 2) }
+        }
+        if rows.contains(where: { !$0.hasMargin }) {
+            sign("share of an sd") { $0.line(from: ($1, y - 10), to: ($1, y + 1), .muted, width: 1) }
         }
     }
 }

@@ -46,7 +46,16 @@ struct VerdictCards {
             "<li class=\"card \(card.mark.words.style)\"><p class=\"word\"><span role=\"img\" aria-label=\"\(card.mark.words.said)\">\(card.mark.rawValue)</span> \(card.word)</p><p class=\"value\">\(card.value)</p><p class=\"how\">\(card.below)</p></li>\n"
         }
         let whose: HTML = input.headlineArm.map { " for \($0)" } ?? ""
-        return "<ul class=\"cards\" aria-label=\"Verdict\(whose)\">\n\(items)</ul>\n"
+        return "\(whom)<ul class=\"cards\" aria-label=\"Verdict\(whose)\">\n\(items)</ul>\n"
+    }
+
+    /// Which arm, where the first line doesn't say.
+    private var whom: HTML {
+        guard let arm = input.headlineArm, let sweep = SweepModel(input),
+            SweepHeadline(input, sweep).html != nil, let point = sweep.points.first(where: { $0.name == arm })
+        else { return "" }
+        return
+            "<p class=\"facts\">Of all, \(sweep.name(of: point)) (\(sweep.factorNames)) parts farthest from \(input.study.reference ?? ""):</p>\n"
     }
 
     private var cards: [Card] {
@@ -92,9 +101,14 @@ struct VerdictCards {
         if let weekly = week(outcome, found, path) { below.append(weekly) }
         below.append(words.interval(found.ci95, path, outcome))
         if outcome.name == StudyClaims.gate, let margin = input.summary.claims?.margin {
-            below.append(
-                "margin \(words.number(margin, "claims.margin.\(StudyClaims.gate)", places: GateSentence.places(of: margin)))"
-            )
+            let places = GateSentence.places(of: margin)
+            var text: HTML =
+                "margin \(words.number(margin, "claims.margin.\(StudyClaims.gate)", places: places))"
+            if let widest = input.summary.claims?.loss?.widestMargin, widest < margin {
+                text +=
+                    ", of at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
+            }
+            below.append(text)
         }
         return Card(mark: mark, word: word, value: value, below: below.joined(" · "))
     }
@@ -119,10 +133,12 @@ struct VerdictCards {
         let name = words.name(outcome.name)
         let gate = input.summary.claims?.claims.first { $0.arm == arm && $0.metric == outcome.name }
         switch (outcome.name == StudyClaims.gate, gate?.verdict) {
+        case (true, .nonInferior) where gate?.isShownWorse == true:
+            return (.open, "More \(name), within the margin")
         case (true, .nonInferior): return (.good, "Not worse \(Self.place(name)) by the margin")
         case (true, .notNonInferior): return (.bad, "Not shown harmless \(Self.place(name))")
         case (true, .tooFewLows): return (.refused, "Too few lows \(Self.place(name)) to judge")
-        case (true, .refused): return (.refused, "No claim \(Self.place(name)): refused")
+        case (true, .refused): return (.refused, "\(Self.place(name).capitalised): no claim, margin refused")
         default: break
         }
         switch Finding(found, outcome, input.summary.claims).direction {

@@ -40,7 +40,7 @@ package final class Scratch: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Of this user's processes that are gone. One that is being made has no lock yet, and is a minute old at most.
+    /// Removes the folders of this user's processes that are gone. One that is being made has no lock yet, and is a minute old at most.
     private static func removeLeftovers(_ directory: String) {
         let mine = "\(prefix)\(getuid())-"
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []

@@ -8,7 +8,8 @@
 //
 //     store.json     what the store is of            done/I         the mark: try, machine, program, SHA-256 of the manifest
 //     study.yaml     the study, resolved             tries/I/ID/    results of a try, and its mark
-//                                                    underway/I-ID  who is at it, renewed each minute
+//     people.csv     the table of the people,        underway/I-ID  who is at it, renewed each minute
+//                    where they are rows of one
 
 import IsletFiles
 import IsletKernel
@@ -23,7 +24,7 @@ package struct ShardStore: Sendable {
     /// What a store is of.
     package struct Facts: Hashable, Sendable {
         package var study: String
-        /// Of the resolved study, as `study.yaml` has it.
+        /// SHA-256 of the resolved study, as `study.yaml` has it.
         package var sha256: String
         package var seed: UInt64
         package var shards: Int
@@ -45,16 +46,20 @@ package struct ShardStore: Sendable {
     package static let factsName = "store.json"
     private static let studyName = "study.yaml"
     static let folders = ["done", "tries", "underway"]
-    /// How often who is at a shard says so, s; and after how many times of silence they count as lost.
+    /// How often who is at a shard says so, s; and after what silence they count as lost.
     package static let renewalSeconds = 60
-    static let silentRenewals = 5
-    /// Of marks and facts.
+    static let lostSeconds = 5 * renewalSeconds
+    /// The most bytes of a file of marks or facts.
     static let fileBytes = 1 << 16
 
     func file(_ name: String) -> String { path + "/" + name }
     package func donePath(_ shard: Int) -> String { file("done/\(shard)") }
     package func tryPath(_ shard: Int, _ id: String) -> String { file("tries/\(shard)/\(id)") }
     package var studyPath: String { file(Self.studyName) }
+    /// The table that people are rows of, once for all shards.
+    package var tablePath: String { file(ResultFolder.people) }
+    /// The same, seen from a try: what the try's manifest names.
+    static let tableFromTry = "../../../" + ResultFolder.people
 
     // MARK: Opening
 
@@ -79,13 +84,13 @@ package struct ShardStore: Sendable {
     }
 
     /// Makes a store, or takes the one that is there.
+    /// - Parameter table: where the table that people are rows of is read from; nil where they are drawn.
     /// - Throws: `InputError` for a folder of something else, or a store of something else; `OutputError`.
-    package init(makingAt path: String, of study: Study, facts: Facts) throws {
+    package init(makingAt path: String, of study: Study, facts: Facts, table: String?) throws {
         if !Self.exists(at: path) {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-            let strangers = names.filter {
-                !Self.folders.contains($0) && $0 != Self.studyName && !$0.hasSuffix(".partial")
-            }
+            let known = Self.folders + [Self.studyName, ResultFolder.people]
+            let strangers = names.filter { !known.contains($0) && !$0.hasSuffix(".partial") }
             if let stranger = strangers.sorted().first {
                 throw InputError(
                     file: path,
@@ -94,11 +99,55 @@ package struct ShardStore: Sendable {
             }
             for folder in [""] + Self.folders { try makeFolders(path + "/" + folder) }
             // What the store is of comes last: whoever finds it finds the rest.
-            _ = try Self.place(Array(study.yaml.utf8), at: path + "/" + Self.studyName)
+            try Self.placeStudy(study, at: path + "/" + Self.studyName)
+            let own = path + "/" + ResultFolder.people
+            if try !Self.placeTable(table, at: own, sha256: facts.table) {
+                try ResultFolder.check(table: own, sha256: facts.table)
+            }
             _ = try Self.place(Array(facts.json.prettyText.utf8), at: path + "/" + Self.factsName)
         }
         try self.init(at: path)
         try check(facts)
+        if let table, try !Self.placeTable(table, at: tablePath, sha256: facts.table),
+            try Self.length(of: table) != Self.length(of: tablePath)
+        {
+            // Reading it through is a status's, a merge's and a verification's; each shard's manifest has its SHA-256.
+            try ResultFolder.check(table: tablePath, sha256: facts.table)
+        }
+    }
+
+    /// Two that make a store of two studies at once must not each leave a half of it.
+    private static func placeStudy(_ study: Study, at path: String) throws {
+        let text = Array(study.yaml.utf8)
+        guard try !place(text, at: path), try readInput(path, limitBytes: Study.writtenBytes) != text else {
+            return
+        }
+        throw InputError(
+            file: path, found: "another study, and no \(factsName) beside it",
+            expected:
+                "a store of the study \(printable(study.name, limit: 100)), or an empty or absent directory")
+    }
+
+    /// Puts the table there, whole, unless somebody has.
+    /// - Returns: false where one is there that somebody else has put.
+    private static func placeTable(_ source: String?, at path: String, sha256: String?) throws -> Bool {
+        guard let source, let sha256 else { return true }
+        guard !isRegularFile(path) else { return false }
+        let beside = path + ".\(Machine.newID()).partial"
+        defer { unlink(beside) }
+        let found = try ShardTry.copy(source, to: beside, expecting: nil)
+        guard found == sha256 else {
+            throw ResultFolder.otherTable(source, found: found, expected: sha256)
+        }
+        return try link(beside, to: path)
+    }
+
+    private static func length(of path: String) throws(InputError) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw InputError(.missing, file: path, found: "nothing", expected: "a table of people")
+        }
+        return Int(status.st_size)
     }
 
     /// Refuses another study or another number of shards than the store's.

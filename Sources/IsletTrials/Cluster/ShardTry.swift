@@ -93,7 +93,7 @@ package final class ShardTry: Sendable {
     /// Copies a file, and reads the copy back.
     /// - Returns: its SHA-256.
     @discardableResult
-    private static func copy(_ file: String, to path: String, expecting hash: String?) throws -> String {
+    static func copy(_ file: String, to path: String, expecting hash: String?) throws -> String {
         let source = FileHandle(fileDescriptor: try openRegular(file), closeOnDealloc: true)
         var copy = try AtomicFile(path)
         while let block = try source.read(upToCount: 1 << 20), !block.isEmpty {

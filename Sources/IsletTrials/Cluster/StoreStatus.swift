@@ -2,7 +2,8 @@
 //
 // Guarantees: reads only, but for a file of no content by which the store's own clock is asked; every shard is one of done, odd, under way or missing. Odd is a shard
 // whose mark or manifest can't be read, whose try isn't there or isn't the marked one, that is of another study, or that another program, engine or
-// machine's mathematics made than most: results of the two may differ. What an odd shard costs is that shard.
+// machine's mathematics made than most: results of the two may differ. What an odd shard costs is that shard. Where people are rows of a table, that it is
+// there is said, too.
 // Does not: read results through, unless asked to: then every file's SHA-256 is compared with its manifest's.
 
 import IsletFiles
@@ -18,8 +19,10 @@ package struct StoreStatus: Sendable {
     package private(set) var odd: [Int: String] = [:]
     /// Who said that they are at a shard, by shard and machine.
     private var workers: [Worker] = []
-    /// Tries that no mark names and nobody is at.
+    /// Tries that no mark names and nobody is at, and copies that were cut off.
     package private(set) var leftovers: [String] = []
+    /// What is wrong with the table that all shards share.
+    package private(set) var table: String?
 
     /// Who is at a shard.
     package struct Worker: Hashable, Sendable {
@@ -32,7 +35,7 @@ package struct StoreStatus: Sendable {
         package var silentSeconds: Int
         /// Whether they are taken to be gone.
         package var isLost: Bool {
-            silentSeconds > ShardStore.renewalSeconds * ShardStore.silentRenewals
+            silentSeconds > ShardStore.lostSeconds
         }
         fileprivate var path: String
     }
@@ -55,8 +58,25 @@ package struct StoreStatus: Sendable {
             }
         }
         findOddMakers()
-        try findWorkers()
-        try findLeftovers()
+        checkTable(readsFiles: readsFiles)
+        // Tries before who is at them: whoever began since is not taken for gone.
+        let tries = try Self.tries(in: store)
+        let now = try Self.storeClock(store)
+        try findWorkers(now)
+        try findLeftovers(among: tries, now)
+    }
+
+    /// Stores of before have it in each try.
+    private mutating func checkTable(readsFiles: Bool) {
+        guard let first = done.keys.min().flatMap({ folder(of: $0) }),
+            (try? RunIdentity(of: first))?.isTableInStore == true
+        else { return }
+        guard readsFiles || !isRegularFile(store.tablePath) else { return }
+        do throws(InputError) {
+            try ResultFolder.check(table: store.tablePath, sha256: store.facts.table)
+        } catch {
+            table = error.description
+        }
     }
 
     // MARK: Shards
@@ -152,8 +172,7 @@ package struct StoreStatus: Sendable {
 
     // MARK: Who is at work
 
-    private mutating func findWorkers() throws {
-        let now = try Self.storeClock(store)
+    private mutating func findWorkers(_ now: Int) throws {
         for name in try Self.names(in: store.file("underway")) where !name.hasPrefix(".") {
             let path = store.file("underway/\(name)")
             var status = stat()
@@ -187,16 +206,31 @@ package struct StoreStatus: Sendable {
         return fstat(descriptor, &status) == 0 ? status.st_mtim.tv_sec : time(nil)
     }
 
-    private mutating func findLeftovers() throws {
-        let working = Set(workers.filter { !$0.isLost }.map(\.id))
-        for name in try Self.names(in: store.file("tries")) {
-            guard let shard = Int(name) else { continue }
-            for id in try Self.names(in: store.file("tries/\(name)")) {
-                guard (try? ShardMark(at: store.donePath(shard)))?.id != id, !working.contains(id) else {
-                    continue
-                }
-                leftovers.append("tries/\(name)/\(id)")
+    private static func tries(in store: ShardStore) throws -> [(shard: Int, id: String)] {
+        try names(in: store.file("tries")).flatMap { name in
+            try Int(name).map { shard in try names(in: store.file("tries/\(name)")).map { (shard, $0) } }
+                ?? []
+        }
+    }
+
+    private mutating func findLeftovers(among tries: [(shard: Int, id: String)], _ now: Int) throws {
+        // What `AtomicFile` and `place` were at, and what asked for the clock, when their process was killed.
+        for folder in ["", "underway/"] {
+            for name in try Self.names(in: store.file(folder))
+            where name.hasSuffix(".partial") || name.hasPrefix(".clock-") {
+                var status = stat()
+                guard stat(store.file(folder + name), &status) == 0,
+                    now - status.st_mtim.tv_sec > ShardStore.lostSeconds
+                else { continue }
+                leftovers.append(folder + name)
             }
+        }
+        let working = Set(workers.filter { !$0.isLost }.map(\.id))
+        for (shard, id) in tries {
+            guard (try? ShardMark(at: store.donePath(shard)))?.id != id, !working.contains(id) else {
+                continue
+            }
+            leftovers.append("tries/\(shard)/\(id)")
         }
     }
 
@@ -234,9 +268,9 @@ package struct StoreStatus: Sendable {
         }
     }
 
-    /// Removes tries that nobody needs, and what says that somebody is at work who is gone.
+    /// Removes what nobody needs: tries, copies, and what says that somebody is at work who is gone.
     package func tidy() {
-        for path in leftovers { ShardTry.remove(store.file(path)) }
+        for path in leftovers where unlink(store.file(path)) != 0 { ShardTry.remove(store.file(path)) }
         for worker in workers where worker.isLost { unlink(worker.path) }
     }
 

@@ -41,7 +41,7 @@ package struct LoggedStep {
 
     package var record: StepRecord { entry.record }
 
-    /// The same for the same step, whoever exports it; letters, digits and hyphens.
+    /// Names the step; whoever exports it gives it the same ID. Letters, digits and hyphens.
     package var id: String { "\(origin.stepKey)-\(record.requestID)" }
 }
 

@@ -134,7 +134,7 @@ package final class ResultSessions {
 
     /// Who and what a session is run with.
     /// - Throws: what `CohortLoader` throws; `InputError` where the cohort isn't that of the folder.
-    package func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
+    package func subjectAndArm(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
         guard study.subject.kind.isPerson else {
             throw InputError(
                 file: directory, found: "a study of \(study.subject.kind.words.many)",
@@ -147,7 +147,7 @@ package final class ResultSessions {
     }
 
     /// All subjects, and the arm, of a session of any kind.
-    /// - Throws: as `cast`.
+    /// - Throws: as `subjectAndArm`.
     package func cohort(of entry: Entry) throws -> (cohort: any StudyCohort, arm: Study.Arm) {
         let cohort = try study.cohort(studyPath: studyPath, isChecked: false)
         try cohort.check(entry.subjectIndex, directory)
@@ -172,7 +172,7 @@ package final class ResultSessions {
     }
 
     /// The steps of a session, in their order.
-    /// - Throws: `DigestMismatch`; what `cast` throws.
+    /// - Throws: `DigestMismatch`; what `subjectAndArm` throws.
     package func steps(of entry: Entry) throws -> [LoggedStep] {
         var steps: [LoggedStep] = []
         try rerun(of: entry).steps { steps.append($0) }
@@ -180,9 +180,9 @@ package final class ResultSessions {
     }
 
     /// A session to be run again, on any thread.
-    /// - Throws: what `cast` throws.
+    /// - Throws: what `subjectAndArm` throws.
     package func rerun(of entry: Entry, policy: String? = nil) throws -> SessionRerun {
-        let (subject, arm) = try cast(of: entry)
+        let (subject, arm) = try subjectAndArm(of: entry)
         return SessionRerun(
             study: study, subject: subject, arm: arm,
             origin: LoggedStep.Origin(
@@ -191,7 +191,7 @@ package final class ResultSessions {
     }
 
     /// Rows of one table of each of `entries`, as text, in their order; made on all the threads that this was given.
-    /// - Throws: what `cast` throws; `OutputError` where the system grants no thread.
+    /// - Throws: what `subjectAndArm` throws; `OutputError` where the system grants no thread.
     /// - Parameter policy: whose alerts alone are wanted.
     package func texts(
         of entries: [Entry], table: ExportTable, format: StepFormat, policy: String? = nil

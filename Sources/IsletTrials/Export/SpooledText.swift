@@ -16,11 +16,11 @@ package final class SpooledText: @unchecked Sendable {
     private var head: [[UInt8]] = []
     private var headBytes = 0
     private var descriptor: Int32 = -1
-    /// In the file; where all is in memory, the next part.
+    /// Where reading goes on: an offset in the file; where all is in memory, the index of a part.
     private var position = 0
     private var block: [UInt8] = []
     private var lineStart = 0
-    /// Of the lines that belong to the text rather than to nobody.
+    /// How many rows the text has.
     package private(set) var lines = 0
 
     package init() {}

@@ -192,7 +192,7 @@ package struct RecordedSteps: Hashable, Sendable {
     /// What an arm says of its algorithm whoever's session it is. It answers for nobody: each step that it is asked for fails.
     var ofNobody: AlgorithmKind { kind(steps: []) }
 
-    /// Of one subject.
+    /// The kind of algorithm of one subject.
     package func kind(subject index: Int) -> AlgorithmKind {
         let text = texts.indices.contains(index) ? texts[index] : ""
         return kind(steps: Self.steps(text, isForecast: beside != nil) ?? [])
@@ -280,7 +280,7 @@ extension StepOutput {
         if let value = step.forecast { forecast = GlucoseConcentration(milligramsPerDecilitre: value) }
     }
 
-    /// The same dose with another forecast, or none.
+    /// This dose with another forecast, or none.
     func forecasting(_ value: Double?) -> StepOutput {
         var output = self
         output.forecast = value.map { GlucoseConcentration(milligramsPerDecilitre: $0) }

@@ -57,7 +57,7 @@ struct AlertMetricRow: Sendable {
     var compared: Outcome.Compared
     /// Whether a table has a row of it where it differs.
     var isShown = false
-    /// Of the metrics, and the days that the session lived.
+    /// The value, from the metrics and the days that the session lived.
     var value: @Sendable (AlertMetrics, Double) -> Double?
 
     /// Keys that have a row of their own elsewhere: of tallies, and of the person.
@@ -79,7 +79,7 @@ struct AlertMetricRow: Sendable {
             ) { metrics, _ in metrics[key] }
         } + glucoseTruths.flatMap(ofTruth)
 
-    /// They came later, and stand at the end.
+    /// Rows that were added later, and therefore stand at the end.
     static let missedPerDay: [AlertMetricRow] = glucoseTruths.map { truth in
         AlertMetricRow(
             name: "alerts_missed_\(truth.rawValue)_per_day", words: "missed: \(words(truth))",

@@ -6,7 +6,7 @@
 import IsletDevices
 
 package enum DataDictionary {
-    /// As Markdown.
+    /// The page, as Markdown.
     package static var markdown: String {
         ([head, sessionsFile, alertsFile, outcomeTables, policyOutcomes, summaryFile, stepsFile, store])
             .joined(
@@ -154,12 +154,12 @@ package enum DataDictionary {
             }.joined()
     }
 
-    /// A bar would end the cell.
+    /// A table cell's text: a bar in it would end the cell, and is escaped.
     private static func cell(_ text: String) -> String { text.split(separator: "|").joined(separator: "\\|") }
 }
 
 extension Outcome {
-    /// As the end of its meaning.
+    /// How it is compared, as the end of its meaning.
     fileprivate var comparedText: String {
         switch compared {
         case .arms: ""

@@ -154,6 +154,23 @@ extension Outcome {
         ) {
             Double($0.facts.looks)
         },
+        week(
+            "sites_suspected_per_week", "sites suspected",
+            "how often the person thought that a high might be the pod's site, per week lived", .neither
+        ) { Double($0.facts.sitesSuspected) },
+        week(
+            "site_changes_for_highs_per_week", "pods changed for a high",
+            "pods that the person changed before their time because of such a high, per week lived", .neither
+        ) { Double($0.facts.siteChanges) },
+        week(
+            "site_changes_in_vain_per_week", "pods changed in vain",
+            "of these, pods whose site worked, per week lived"
+        ) { Double($0.facts.siteChangesInVain) },
+        rate(
+            "pen_insulin_u_per_day", "insulin by a pen",
+            "of `insulin_u_per_day`, what the person gave by a pen at a suspected site, per day lived",
+            .neither, "U/day"
+        ) { $0.facts.penUnits },
     ]
 
     private static func rate(
@@ -166,10 +183,10 @@ extension Outcome {
     }
 
     private static func week(
-        _ name: String, _ words: String, _ meaning: String,
+        _ name: String, _ words: String, _ meaning: String, _ better: Better = .lower,
         _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
     ) -> Outcome {
-        Outcome(name, words, unit: "1/week", meaning, better: .lower, kind: .person) { facts in
+        Outcome(name, words, unit: "1/week", meaning, better: better, kind: .person) { facts in
             facts.person.flatMap { facts.perWeek(amount($0)) }
         }
     }

@@ -36,6 +36,9 @@ package enum PersonPage {
         - **Acting.** Whatever was heard is answered by one look: what waits is acknowledged; a low that is severe or felt is treated with some 22 g (32 g below 50 mg/dL), any other as often as not, and looked at again after 15 min;
           after a high alarm what lies about the threshold that rang, or above, is corrected, and where insulin is still to act it is looked at again when it has;
           a high is corrected by hand in open loop, hours after the last bolus; insulin that lapsed a short while ago is asked for again; a pod or sensor that is over is changed; a dead app is opened.
+        - **The site.** Beside a loop that corrects by itself, glucose that has been above 250 mg/dL for two hours, not soon after a meal and not falling, may be the pod's site: the person may check ketones, change the
+          pod, and correct by a pen, of which the loop knows nothing. With ketones they do both; where they looked and found none, neither. A check finds ketones where a site has let less than half through for
+          three hours: there is no model of ketones. A fault's own time until it is found out stays, for what people notice otherwise. The record says what was suspected, checked and changed, and whether it was right.
         - **Counting.** Meals are announced as the scenario has it: exactly and at once, in `life` by its `habits`. With `announcing: own`, or any setting of announcing, the person decides
           instead, for all of it: counts with an error, forgets, comes late, by the settings below; they are those of `life`, and so is the luck. No preset has others, so that presets differ
           in who hears and acts alone. Arms may differ: `person: { preset: typical, missedBoluses: 0.3 }`.
@@ -43,7 +46,8 @@ package enum PersonPage {
           the next meal, whose bolus corrects. A late bolus waits until a low is treated, and an hour after the first bite it is left out. What lapsed is not asked for
           again beside another bolus. What an algorithm adds at a late meal for the rise that it sees is the algorithm's.
         - **Limits.** One rescue at a time, 15 min apart, 75 g in two hours, however many alerts ring. No bolus by hand above the therapy's maximum, none
-          beside an algorithm that corrects by itself. What the loop refuses is not tried again at the next look.
+          beside an algorithm that corrects by itself, by a pen only with the change of a suspected site, and not within hours of another by hand or of sugar. Two pods at most are
+          changed in one high, none that is fresh. What the loop refuses is not tried again at the next look.
         - **Luck** hangs on (subject, five-minute slot, what it is about, how many-th ring about it in the slot), never on how much rang before. So
           arms share it, miscounts (by meal) and sleep's depth (by cycle of the clock) as well, and a policy's extra alert about a pump can't wake anybody for a low. Fatigue does carry over: that is what it is for.
         - **Night** is the person's own, from falling asleep to getting up, by local clocks, summer time included where the study has a `timeZone:`.
@@ -81,7 +85,7 @@ package enum PersonPage {
         value == value.rounded() && abs(value) < 1e9 ? "\(Int(value))" : "\(value)"
     }
 
-    /// Of `Cohorts/low-threshold.yaml`.
+    /// What `Cohorts/low-threshold.yaml` found.
     private static let found = """
         ## Against a published effect
 
@@ -114,6 +118,7 @@ package enum PersonPage {
         - At which glucose a ring wakes whoever sleeps. In all 11 confirmed lows (70 mg/dL or below) somebody woke, in hospital; here rings below 45 mg/dL are noticed as awake.
         - Whether the same people are woken again and again: here all people of an age are alike.
         - Up to which reading a low alarm is acted on, and how amounts against lows are distributed (mean 26 to 32 g in real life, 16 g in protocols).
+        - How surely people think of the site, how often in one high, by how much a correction must fail, and how many correct by a pen. Of people who corrected by the pump after a failure about half had changed the set.
         - Snoozing, switching the phone to silent, leaving it in another room, partners and friends who hear, and a child's parent by day. None is modelled.
         - How soon after a correction people bolus for a meal, whether they remember a forgotten bolus at the next look, and how late one is still given.
         """

@@ -8,9 +8,9 @@ import IsletDevices
 struct SessionFacts {
     /// How long the session lived, in days; 0 for one that ended at once.
     var days: Double
-    /// Of the true plasma glucose, every five minutes; nil without any.
+    /// Metrics of the true plasma glucose, every five minutes; nil without any.
     var truth: GlucoseMetrics?
-    /// Of what the sensor said, late readings included; nil without any.
+    /// Metrics of what the sensor said, late readings included; nil without any.
     var sensor: GlucoseMetrics?
     /// Readings times the sampling interval, in days.
     var sensorDays: Double
@@ -28,7 +28,7 @@ struct SessionFacts {
     var person: PersonOutcomeFacts?
     /// What was truly so.
     var sessionTruth: SessionTruth
-    /// Of the arm's own policy; blame only where somebody listens.
+    /// Metrics of the arm's own policy; blame only where a person hears the phone.
     var metrics: AlertMetrics
     /// nil for people.
     var watched: WatchedFacts?

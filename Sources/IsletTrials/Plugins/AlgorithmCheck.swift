@@ -26,7 +26,7 @@ package struct AlgorithmCheck {
         package var ways: [String] = []
         package var failedSteps = 0
         package var askedSteps = 0
-        /// Of the first way that had warmed up.
+        /// Microseconds a step of the first way that had warmed up.
         package var microseconds = 0.0
     }
 
@@ -124,7 +124,7 @@ package struct AlgorithmCheck {
         return result
     }
 
-    /// Of each person, in order.
+    /// The answers for each person, in order.
     private func answers(askers: Int, repeats: Bool, isReversed: Bool) throws -> [[PluginAnswer]] {
         var told = [[PluginAnswer]](repeating: [], count: sequences.count)
         guard host.ready.isTogether else {

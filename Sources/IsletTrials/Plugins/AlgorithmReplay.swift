@@ -15,7 +15,7 @@ package struct AlgorithmReplay {
     package struct Step: Sendable {
         /// As the loop counts them.
         package var number: Int64
-        /// Of the session's time.
+        /// When it was, in the session's time.
         package var at: TimeSpan
         /// What differs, in a few words; nil where all numbers are equal to the bit.
         package var difference: String?

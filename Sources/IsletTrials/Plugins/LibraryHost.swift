@@ -29,7 +29,7 @@ package struct LibraryHost {
         library = try LoadedLibrary(path: path)
     }
 
-    /// Of standard input, for standard output as it is now; from here on whoever prints is led to standard error.
+    /// Reads standard input and answers on standard output as it is now; from here on whatever prints is led to standard error.
     package init(path: String) throws(InputError) {
         let output = fcntl(1, F_DUPFD_CLOEXEC, 3)
         dup2(2, 1)

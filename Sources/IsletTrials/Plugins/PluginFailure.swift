@@ -19,7 +19,7 @@ package struct PluginFailure: Error, Sendable, CustomStringConvertible {
         "\(program): \(cause)" + (place.isEmpty ? "" : " at \(place)")
     }
 
-    /// The same with what it wrote last, a line each.
+    /// The description with what the program wrote last, a line each.
     package var whole: String { ([description] + lastLines.map { "    " + $0 }).joined(separator: "\n") }
 
     /// The same, of a session.

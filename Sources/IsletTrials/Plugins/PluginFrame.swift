@@ -54,7 +54,7 @@ package enum PluginFrame: UInt32, Sendable {
     package struct Read: Sendable {
         package var kind: PluginFrame
         package var rows: Int
-        /// Of the rows, in the bytes that it was read from.
+        /// Where the rows stand in the bytes that the frame was read from.
         package var body: Range<Int>
 
         var end: Int { body.upperBound + PluginFrame.tailBytes }

@@ -12,15 +12,15 @@ import IsletKernel
 package struct PluginPerson: Sendable {
     /// The place in the group; 0 where a process is one session's.
     package var slot: Int
-    /// Of this person's own luck.
+    /// The seed of this person's own draws.
     package var seed: UInt64
 }
 
 /// What somebody was answered.
 package struct PluginAnswer: Sendable {
-    /// Of a listener a dose of nothing, or why it failed.
+    /// The answer; of a program that listens only, a dose of nothing, or why it failed.
     package var step: StepAnswer
-    /// Of its own; none where the step failed.
+    /// Numbers of the program's own; none where the step failed.
     package var numbers: [OwnNumber] = []
 }
 

@@ -38,7 +38,7 @@ package struct PluginReady: Hashable, Sendable {
     package var runtime = ""
     /// It doses nothing: it may only listen.
     package var isListener = false
-    /// Of its own, for alert rules.
+    /// Numbers of the program's own, for alert rules.
     package var numbers: [Number] = []
     package var parameters: [Parameter] = []
 

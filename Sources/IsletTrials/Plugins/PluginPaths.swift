@@ -156,7 +156,7 @@ extension Study {
         for arm in arms { _ = try PluginHosts(arm) }
     }
 
-    /// What could only be checked once it had said what it is.
+    /// Checks what can be known only once the program has said what it is.
     private func checkStarted(_ arm: Arm, _ host: PluginHost) throws(InputError) {
         let origin = host.reference.origin
         guard !host.ready.isListener else {

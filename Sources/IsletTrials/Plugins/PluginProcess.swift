@@ -274,7 +274,7 @@ final class PluginProcess: @unchecked Sendable {
         }
     }
 
-    /// Of a process and its children.
+    /// Resident bytes of a process and its children.
     private static func residentBytes(of pid: pid_t) -> Int {
         var total = resident(pid)
         let children = text("/proc/\(pid)/task/\(pid)/children")

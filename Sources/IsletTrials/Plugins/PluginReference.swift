@@ -37,13 +37,13 @@ package struct PluginReference: Hashable, Sendable {
     package var parameters: [Parameter] = []
     /// How many people are asked at once in `together`.
     package var group = 100
-    /// Of a call.
+    /// The longest that a call may take.
     package var timeout = TimeSpan(seconds: 60)
-    /// Of memory that its process may take.
+    /// The most memory that the program's process may take, MiB.
     package var memoryMiB = 1024
     /// Whether a library is loaded by this program itself, which a fault in it then takes down.
     package var isInProcess = false
-    /// Of its files, hexadecimal; nil where it has not been started.
+    /// SHA-256 of the program's files, hexadecimal; nil where it has not been started.
     package var sha256: String?
     package var origin = Origin()
 

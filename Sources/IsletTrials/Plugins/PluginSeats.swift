@@ -28,7 +28,7 @@ struct PluginHosts: Sendable {
 /// A session, as those see it that it asks.
 struct PluginAsker: Sendable {
     let index: Int
-    /// Of the luck of its algorithm's own, and of its listener's.
+    /// Seeds of the draws of the algorithm, and of the program that listens.
     let seeds: (algorithm: UInt64, listener: UInt64)
 
     init(index: Int, _ streams: RandomStreams) {

@@ -24,7 +24,7 @@ package struct AlertExplanation {
         package var end: Instant?
         package var reason: String
         package var notifications: Int
-        /// Of these, what the system rang while the app was dead.
+        /// How many of these the system rang while the app was dead.
         package var rungBySystem: Int
     }
 
@@ -32,7 +32,7 @@ package struct AlertExplanation {
     package let digest: Digest128
     private let policy: AlertPolicy
     private let recorder: SessionRecorder
-    /// Of the policy.
+    /// Rows of the policy's effects.
     private let rows: [AlertRow]
     /// What the person did; where nobody heard the policy, without what they did about another's alerts.
     private let person: [PersonRow]

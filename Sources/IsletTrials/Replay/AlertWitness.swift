@@ -24,7 +24,7 @@ final class AlertWitness: @unchecked Sendable {
 
     struct Moment {
         var effect: Effect
-        /// Of the metrics of the rule, in its order; a value is nil while the metric is stale or was never measured.
+        /// Values of the rule's metrics, in the rule's order; nil while the metric is stale or was never measured.
         var values: [(metric: AlertMetric, value: Double?, ageNanoseconds: Int64)]
         var pump: PumpStatus
     }

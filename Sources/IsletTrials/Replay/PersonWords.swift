@@ -12,6 +12,16 @@ extension PersonRow {
         case .rescue: "\(JSONValue.numberText(amount.rounded())) g against a low"
         case .exercise: "exercises for \(JSONValue.numberText(amount.rounded())) min"
         case .exerciseCarbs: "\(JSONValue.numberText(amount.rounded())) g before exercise"
+        case .exercisePutOff: "puts exercise off, \(JSONValue.numberText(amount.rounded())) min in all"
+        case .exerciseCalledOff: "calls exercise off"
+        case .exerciseTold: "tells the loop of exercise: target \(Self.glucose(amount.rounded(), unit))"
+        case .siteSuspected: "suspects the site, high for \(JSONValue.numberText(amount.rounded())) min"
+        case .ketonesChecked: amount > 0 ? "checks ketones, and finds some" : "checks ketones, and finds none"
+        case .siteChange:
+            "will change the pod, whose site fails, in \(JSONValue.numberText(amount.rounded())) min"
+        case .siteChangeInVain:
+            "will change the pod, whose site works, in \(JSONValue.numberText(amount.rounded())) min"
+        case .pen: "\(JSONValue.numberText((amount * 100).rounded() / 100)) U by a pen"
         case .heard: "hears it"
         case .unheard: "doesn't notice it"
         case .woke: "wakes"
@@ -52,6 +62,13 @@ extension PersonRow {
         case .reopened: "opened the app at \(time)"
         case .exercise: "exercised at \(time)"
         case .exerciseCarbs: "\(JSONValue.numberText(amount.rounded())) g at \(time)"
+        case .siteSuspected: "suspected the site at \(time)"
+        case .ketonesChecked: amount > 0 ? "found ketones at \(time)" : "found no ketones at \(time)"
+        case .siteChange, .siteChangeInVain: "went for a pod at \(time)"
+        case .pen: "\(JSONValue.numberText((amount * 100).rounded() / 100)) U by a pen at \(time)"
+        case .exercisePutOff: "put exercise off at \(time)"
+        case .exerciseCalledOff: "called exercise off at \(time)"
+        case .exerciseTold: "told the loop of exercise at \(time)"
         case .meal, .announcement, .looked, .bolusLeftOut: nil
         }
     }

@@ -8,7 +8,7 @@ import IsletDevices
 import IsletKernel
 
 package struct ArmDays: Sendable {
-    /// Of a day; each is half an hour.
+    /// How many slots a day has; each is half an hour.
     package static let slots = 48
     /// Days of one person that are kept.
     static let mostDays = 14

@@ -6,7 +6,7 @@
 package import IsletKernel
 
 package struct GlucoseProfile: Sendable {
-    /// Of a day; each is 15 min.
+    /// How many slots a day has; each is 15 min.
     package static let slots = 96
     /// mg/dL; the last step holds what is above.
     static let step = 2.0

@@ -12,7 +12,7 @@ package import IsletDevices
 package import IsletKernel
 
 package struct SessionsAgain: Sendable {
-    /// Of sessions that profiles are made of, over all arms.
+    /// Days of the sessions that profiles are made of, over all arms.
     package static let profileDays = 600.0
     package static let fewestPeople = 15
 
@@ -107,7 +107,7 @@ package struct ToldSession: Sendable {
     package var truth: [TruthRow]
     package var readings: [ReadingRow]
     package var person: [PersonRow]
-    /// Of `policy`.
+    /// Effects of `policy`.
     package var alerts: [AlertRow]
     package var policy: String
     package var isInShadow: Bool

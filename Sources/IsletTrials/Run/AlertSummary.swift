@@ -13,7 +13,7 @@ extension StudySummary {
         package var total: AlertTally
         /// Whose policy has the code.
         package var sessions = 0
-        /// Of these, those that raised it.
+        /// How many of these raised it.
         package var sessionsRaised = 0
         package var raisedPerDay: Estimate?
         package var notifiedPerDay: Estimate?

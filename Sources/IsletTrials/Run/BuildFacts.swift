@@ -5,12 +5,12 @@ import IsletNumerics
 package import IsletDevices
 
 package enum BuildFacts {
-    /// Of the whole of Islet.
+    /// The version of Islet as a whole.
     package static let version = "0.1.0"
 
     /// Of what computes sessions. It moves whenever any session's digest does, and only then: `Tests/Golden/digests.txt` has
     /// the digests that belong to it. What was lived by one engine is never lived again, or gone on with, by another.
-    package static let engine = 4
+    package static let engine = 5
 
     /// What a manifest or a journal's opening says; those of before there was a number are engine 1's.
     package static func engine(recordedAs reader: YAMLReader?) throws(InputError) -> Int {
@@ -50,7 +50,7 @@ package enum BuildFacts {
 }
 
 extension BuildFacts.Build {
-    /// Of the program that wrote `manifest`, which may be another than this.
+    /// Reads what a manifest says of the program that wrote it, which may be another than this.
     init(recordedIn manifest: YAMLReader) throws(InputError) {
         toolchain = try manifest["toolchain"]?.text() ?? "unknown"
         configuration = try manifest["build"]?.text() ?? "unknown"

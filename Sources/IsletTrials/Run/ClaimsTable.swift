@@ -23,7 +23,7 @@ extension StudySummary {
         return text.isEmpty ? nil : text
     }
 
-    /// Of a sweep, whose rows and first sentence say the rest: by which rule they were judged; nil where nothing was.
+    /// By which rule a sweep was judged, whose rows and first sentence say the rest; nil where nothing was.
     func sweepClaims(_ unit: GlucoseUnit) -> String? {
         guard let claims else { return nil }
         guard claims.refusal == nil else { return Self.loss(claims, unit) }

@@ -85,17 +85,16 @@ package enum CohortLoader {
         }
     }
 
-    /// Where the cohort's table is: in a folder of results, or beside its manifest, which have it inside; else where the study says.
+    /// Where the cohort's table is: in a folder of results, beside its manifest, or in the store around it; else where the study says.
     package static func tablePath(of study: Study, studyPath: String) -> String {
         let manifest = "manifest.json"
         let folder =
             studyPath == manifest || studyPath.hasSuffix("/" + manifest)
             ? ResultFolder(path: studyPath == manifest ? "." : String(studyPath.dropLast(manifest.count + 1)))
             : ResultFolder(path: studyPath)
-        guard FileManager.default.fileExists(atPath: folder.manifestPath),
-            FileManager.default.fileExists(atPath: folder.file(ResultFolder.people))
+        guard FileManager.default.fileExists(atPath: folder.manifestPath), let table = folder.tablePath
         else { return study.tablePath(studyPath: studyPath) ?? "" }
-        return folder.file(ResultFolder.people)
+        return table
     }
 
     /// A cohort's table, and those of its rows that the study wants; nil for all of them.

@@ -43,7 +43,7 @@ package struct FolderValues {
         self.columns = columns
     }
 
-    /// Of an arm, by rising subject.
+    /// An outcome's values in an arm, by rising subject.
     package func values(_ arm: String, _ outcome: String) -> SubjectValues {
         guard let index = study.arms.firstIndex(where: { $0.name == arm }) else { return [] }
         return columns[index][outcome] ?? []
@@ -57,7 +57,7 @@ package struct FolderComparison {
         /// Mean over each side's people.
         package var first: Double
         package var second: Double
-        /// Of the second side alone, over its own people; nil for one person.
+        /// The mean of the second side alone, over its own people; nil for one person.
         package var level: StudySummary.Estimate?
         /// Second − first.
         package var difference: Double

@@ -37,7 +37,7 @@ extension StudySummary {
         private let spool: ColumnSpool
 
         private var sums: [Sum] = []
-        /// Of each outcome, its place among the values as stored.
+        /// By outcome, its place among the values as stored.
         private var places: [Int?] = []
         private var keys: [String]?
 
@@ -116,12 +116,12 @@ extension StudySummary {
             }
         }
 
-        /// Of one policy in shadow.
+        /// The columns of one policy in shadow.
         private func columns(_ policy: String) -> [Int]? {
             sums.first { $0.isInShadow && $0.policy == policy }?.columns
         }
 
-        /// Of one policy in shadow, by the rows of `PolicyOutcome.all`.
+        /// The values of one policy in shadow, by the rows of `PolicyOutcome.all`.
         func values(_ policy: String) throws -> [SubjectValues]? {
             try columns(policy)?.map { try spool.values($0) }
         }

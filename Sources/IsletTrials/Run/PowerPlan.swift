@@ -16,15 +16,15 @@ package struct PowerPlan: Hashable, Sendable {
     /// Days that the pilot lets foretell, times its own.
     package static let reach = 2.0
 
-    /// Of one duration.
+    /// The plan for one duration.
     package struct Row: Hashable, Sendable {
         package var days: Double
-        /// Of paired differences.
+        /// Standard deviation of paired differences.
         package var sd: Double
         /// nil where it takes more than `mostSubjects`.
         package var subjects: Int?
         package var safeSubjects: Int?
-        /// Of the number of subjects that was asked about.
+        /// Power with the number of subjects that was asked about.
         package var power: Double?
         /// Whether nobody has lived so long.
         package var isForetold: Bool

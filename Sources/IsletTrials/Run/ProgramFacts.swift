@@ -22,7 +22,7 @@ package struct ProgramFacts: Hashable, Sendable {
         self.commit = commit
     }
 
-    /// Of the running program. The hash takes about 0.1 s.
+    /// Facts of the running program. The hash takes about 0.1 s.
     static var here: ProgramFacts {
         let hash = hashOfProgram()
         return ProgramFacts(

@@ -183,7 +183,7 @@ package struct ResultFolder: Sendable {
         return summary
     }
 
-    /// Of an analysis or report that is there: it is of this study, or the folder would have been refused.
+    /// Hashes of an analysis or report that is there: it is of this study, or the folder would have been refused.
     private func addedHashes() throws -> [(String, String)] {
         try Self.addedNames.filter { FileManager.default.fileExists(atPath: file($0)) }
             .map { ($0, try hash(of: file($0))) }
@@ -260,6 +260,7 @@ package struct ResultFolder: Sendable {
         for (key, value) in [
             ("cohort_root", identity.root), ("cohort_checksum", identity.checksum),
             ("table_sha256", identity.table),
+            ("table", identity.isTableInStore ? ShardStore.tableFromTry : nil),
         ] {
             if let value { members.append(.init(key, .string(value))) }
         }

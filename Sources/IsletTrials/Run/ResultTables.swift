@@ -9,9 +9,9 @@ import IsletDevices
 
 struct ResultTables {
     let folder: ResultFolder
-    /// Of every session, ISO 8601.
+    /// When the sessions start, ISO 8601; equal for all of a study.
     let start: String
-    /// Of the study's kind of subject.
+    /// The outcomes of the study's kind of subject.
     let outcomes: [Outcome]
     /// Whether `alerts.csv` has the policies in shadow too.
     let hasShadows: Bool

@@ -13,11 +13,11 @@ package struct RunCost: Sendable {
     /// What sessions had to do, counted.
     package struct Work: Hashable, Sendable {
         package var patientDays = 0.0
-        /// Of these, those with a person who hears and answers.
+        /// How many of these days have a person who hears and answers.
         package var heardDays = 0.0
-        /// Of these, those in which things may go wrong.
+        /// How many of these days are of sessions in which faults may come.
         package var faultyDays = 0.0
-        /// Of the bodies' right-hand sides.
+        /// Evaluations of the bodies' right-hand sides.
         package var evaluations = 0
         /// Jobs of the sessions' executors.
         package var jobs = 0
@@ -26,9 +26,9 @@ package struct RunCost: Sendable {
         package var judgements = 0
         /// Rows of what happened, as the study keeps it.
         package var rows = 0
-        /// Of the logs of policies in shadow.
+        /// Bytes of the logs of policies in shadow.
         package var shadowBytes = 0
-        /// Of the rows of codes in the store and in alerts.csv.
+        /// Bytes of the rows of codes in the store and in alerts.csv.
         package var tallyBytes = 0
         /// Logs of policies in shadow.
         package var logs = 0
@@ -53,7 +53,7 @@ package struct RunCost: Sendable {
         }
     }
 
-    /// Of the sample.
+    /// The work of the sample.
     package private(set) var sample = Work()
     private let study: Study
 
@@ -93,7 +93,7 @@ package struct RunCost: Sendable {
             policySessions: scaled(sample.policySessions, bySession), sessions: sessions)
     }
 
-    /// Of a results folder with so many sessions, without its report, bytes.
+    /// Bytes of a results folder with so many sessions, without its report.
     package func bytes(sessions: Int) -> Double {
         let work = work(sessions: sessions)
         let arms = study.arms.count
@@ -105,7 +105,7 @@ package struct RunCost: Sendable {
         return rows + policies + summary + 120e3
     }
 
-    /// Of people who are drawn, and whose therapy is found before, s on one core.
+    /// How long it takes to draw the people and to find their therapy before the run, s on one core.
     package func preparationSeconds(subjects: Int) -> Double {
         guard study.subject.kind.isPerson, case .generate = study.cohort else { return 0 }
         return Double(subjects) * (study.scenario.life == nil ? 3e-3 : 5e-3)

@@ -18,9 +18,11 @@ package struct RunIdentity: Hashable, Sendable {
     package var subjects: Int
     /// SHA-256 of the table that they are rows of: it may be edited between two runs.
     package var table: String?
+    /// Whether that table stands once in the store around the folder (`ShardStore`), and not in the folder.
+    package var isTableInStore = false
     /// Who they are (`CohortSums.root`), once everybody is known.
     package var root: String?
-    /// The same in results of before there were roots: a checksum over everybody, one after the other.
+    /// Who they are in results that have no root yet: a checksum over everybody, one after the other.
     package var checksum: String?
 
     /// What this program would make here.
@@ -43,6 +45,14 @@ package struct RunIdentity: Hashable, Sendable {
         self.root = try root["cohort_root"]?.text()
         checksum = try root["cohort_checksum"]?.text()
         table = try root["table_sha256"]?.text()
+        if let place = root["table"] {
+            guard try place.text() == ShardStore.tableFromTry else {
+                throw place.problem(
+                    found: "a table at \(printable(try place.text(), limit: 100))",
+                    expected: ShardStore.tableFromTry)
+            }
+            isTableInStore = true
+        }
         subjects = Int(try root.member("subjects").wholeNumber(in: 1...UInt64(Study.maximumSessions)))
     }
 

@@ -17,7 +17,7 @@ struct SharedIntervals {
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// Of columns that were found.
+    /// What was drawn for columns that `find` was given; nothing for others.
     subscript(_ differences: [Double]) -> Drawn { known[differences] ?? (nil, nil) }
 
     mutating func find(_ columns: [[Double]]) {

@@ -46,11 +46,11 @@ package struct StudyClaims: Hashable, Sendable {
         package var reference: String
         package var metric: String
         package var verdict: Verdict
-        /// Of the gate: the one-sided upper bound of arm − reference, at 1 − `gateAlpha`; nil below 6 pairs.
+        /// For the gate: the one-sided upper bound of arm − reference, at 1 − `gateAlpha`; nil below 6 pairs.
         package var upper: Double?
-        /// Of the gate: the mean of arm − reference; nil where nobody has both.
+        /// For the gate: the mean of arm − reference; nil where nobody has both.
         package var estimate: Double?
-        /// Of the gate: whether the arm has more of it, by a 95 % interval and a rank test that say the same, within the margin or not.
+        /// For the gate: whether the arm has more of it, by a 95 % interval and a rank test that say the same, within the margin or not.
         package var isShownWorse = false
     }
 
@@ -72,7 +72,7 @@ package struct StudyClaims: Hashable, Sendable {
     package var gate: String
     /// In the gate's unit.
     package var margin: Double
-    /// Of a margin that is a share of what the reference arm has: that share, in percent.
+    /// The share of what the reference arm has, in percent, where the margin is one.
     package var relative: Double?
     /// nil where the study can't tell.
     package var loss: Loss?
@@ -83,7 +83,7 @@ package struct StudyClaims: Hashable, Sendable {
 
     /// Those that are judged, in the study's order.
     package var arms: [String] { gates.map(\.arm) }
-    /// Of each arm.
+    /// The gate of each arm.
     package var gates: [Claim] { claims.filter { $0.metric == gate } }
 
     /// Arms that are there to measure what being deaf costs, not to be judged.

@@ -10,7 +10,7 @@ import IsletFiles
 package import IsletDevices
 
 package struct StudySelection: Hashable, Sendable {
-    /// Of the confirmation.
+    /// The seed of the confirmation.
     package var seed: UInt64
     /// The outcome that decides.
     package var metric: String

@@ -38,7 +38,7 @@ package struct StudySummary: Sendable {
     package struct Arm: Hashable, Sendable {
         package var name: String
         package var sessions: Int
-        /// Of these, those that ended before their time.
+        /// How many of these ended before their time.
         package var endedEarly: Int
         /// By the outcome's name; absent where no subject has it.
         package var outcomes: [String: Estimate]
@@ -62,7 +62,7 @@ package struct StudySummary: Sendable {
         /// How `ci95` was found.
         package var method: MeanIntervalMethod?
         package var p: Double?
-        /// Of the mean, by flipping the signs of whole subjects: a check of `p`, which is of the ranks. In no adjustment.
+        /// p of the mean, by flipping the signs of whole subjects: a check of `p`, which is of the ranks. It is in no adjustment.
         package var signFlipP: Double?
         package var pAdjusted: Double?
         package var n: Int
@@ -75,13 +75,13 @@ package struct StudySummary: Sendable {
 
     /// Comparisons that are adjusted for their number together.
     package enum Family: String, Sendable, CaseIterable {
-        /// Of the outcomes that the study declares.
+        /// The outcomes that the study declares.
         case primary
-        /// Of the others, where it declares some: not adjusted.
+        /// The others, where it declares some: not adjusted.
         case exploratory
-        /// Of a study that declares none.
+        /// All outcomes of a study that declares none.
         case all
-        /// Of a study that declares none: what measures the sensor's glucose.
+        /// The outcomes of the sensor's glucose in a study that declares none.
         case sensor
         /// Time below 54 in a study with a margin: it is not tested for a difference, but against the margin.
         case gate
@@ -123,7 +123,7 @@ package struct StudySummary: Sendable {
     }
 
     package static let resamples = 2000
-    /// Of the study's kind of subject, in the order of the files.
+    /// The outcomes of the study's kind of subject, in the order of the files.
     package let outcomes: [Outcome]
     package var sessions = 0
     package var failures: [Failure] = []
@@ -134,7 +134,7 @@ package struct StudySummary: Sendable {
     package var digest = ""
     package var arms: [Arm] = []
     package var comparisons: [Comparison] = []
-    /// Of policies in shadow.
+    /// Comparisons of policies in shadow.
     package var policyComparisons: [PolicyComparison] = []
     /// nil for a study without a margin.
     package var claims: StudyClaims?

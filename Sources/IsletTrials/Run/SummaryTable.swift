@@ -36,7 +36,7 @@ extension StudySummary {
         return parts.joined(separator: "\n")
     }
 
-    /// Of more arms each is a row.
+    /// The most arms that stand beside each other; of more, each is a row.
     static let mostBeside = 4
 
     // MARK: Arms

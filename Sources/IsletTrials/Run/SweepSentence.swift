@@ -9,7 +9,7 @@ import IsletDevices
 extension SweepView {
     /// How an outcome's differences are spoken of.
     struct Measure {
-        /// Of a rise, and of a fall.
+        /// Words for a rise and for a fall.
         var words: String
         var head: String
         var factor = 1.0
@@ -107,7 +107,7 @@ extension SweepView {
             "\(best.label): \(told(best, claims)); \(isShown ? "the change in rings is shown" : "no change in rings is shown") (Holm)."
     }
 
-    /// Of a row: what it spares, then what it costs.
+    /// What a row spares, then what it costs, in words.
     private func told(_ row: Row, _ claims: StudyClaims?) -> String {
         guard let gain, let cost, let spared = row.cells[gain], let paid = row.cells[cost] else {
             return "it stands in the table"
@@ -135,7 +135,7 @@ extension SweepView {
         return Self.better(gain) == .higher ? -cell.mean : cell.mean
     }
 
-    /// Of the front, what spares most.
+    /// The row of the front that spares most, in words.
     private var mostSpared: String? {
         guard let row = front.first(where: { !$0.isReference }) else { return nil }
         return "Described: on the front \(row.label) spares most, \(told(row, nil))."

@@ -124,7 +124,7 @@ package struct SweepView: Hashable, Sendable {
         var points: [Int]
         var isReference: Bool
         var cells: [String: Cell]
-        /// Of the outcomes that are shown, session by session.
+        /// Values of the outcomes that are shown, session by session.
         var values: [SubjectValues]
     }
 

@@ -27,7 +27,7 @@ package struct TrialRunner: Sendable {
     /// - Parameter words: as the store has them that keeps the results.
     package init(
         study: Study, cohort: any StudyCohort, shard: Shard = .whole, jobs: Int,
-        words: ResultWords = ResultWords()
+        words: StringTable = StringTable()
     ) {
         let listeners = study.shadowPolicies
         scoring = Self.scoring(of: study)
@@ -40,10 +40,10 @@ package struct TrialRunner: Sendable {
         self.jobs = jobs
     }
 
-    /// Of people.
+    /// Runs a study of people.
     package init(
         study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
-        words: ResultWords = ResultWords()
+        words: StringTable = StringTable()
     ) {
         self.init(study: study, cohort: PeopleCohort(subjects), shard: shard, jobs: jobs, words: words)
     }

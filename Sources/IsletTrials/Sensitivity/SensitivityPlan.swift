@@ -7,6 +7,7 @@
 import IsletPeople
 package import IsletDevices
 import IsletKernel
+import IsletLoop
 
 package struct SensitivityPlan: Sendable {
     package enum Direction: String, Sendable {
@@ -18,10 +19,10 @@ package struct SensitivityPlan: Sendable {
     }
 
     package struct Variant: Sendable {
-        /// Of the setting; empty for all.
+        /// The name of the setting; empty for all.
         package var setting: String
         package var direction: Direction
-        /// Of the draws of `joint`, from 1; 0 else.
+        /// The number of the draw of `joint`, from 1; 0 for other kinds.
         package var draw = 0
         package var study: Study
 
@@ -97,7 +98,8 @@ extension Study {
         for index in arms.indices {
             guard let person = person(in: arms[index]) else { continue }
             var settings = person
-            for row in PersonSettings.rows where row.isVaried(in: person) {
+            let isBesideLoop = arms[index].algorithm.kind.lowersHighs
+            for row in PersonSettings.rows where row.isVaried(in: person, isBesideLoop: isBesideLoop) {
                 guard let place = place(row) else { continue }
                 let (low, high) = row.alternatives(to: person[keyPath: row.path])
                 settings[keyPath: row.path] = low + place * (high - low)

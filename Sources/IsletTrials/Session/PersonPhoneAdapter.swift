@@ -18,11 +18,17 @@ final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable 
     private unowned let pump: SimulatedPump
     private weak var phone: Phone?
     private weak var app: AppFaults?
+    private unowned let recorder: SessionRecorder
+    private weak var body: (any InsulinReceiver)?
+    /// By a pen so far, U.
+    private(set) var penUnits = 0.0
 
-    /// - Parameters: `phone` and `app` are nil where the app can't die.
+    /// - Parameters:
+    ///   - phone: nil where the app can't die, as `app`.
+    ///   - body: nil where it is not simulated.
     init(
         alerts: AlertCenter, loop: LoopController, sensor: SimulatedSensor, pump: SimulatedPump,
-        phone: Phone?, app: AppFaults?
+        phone: Phone?, app: AppFaults?, recorder: SessionRecorder, body: (any InsulinReceiver)?
     ) {
         self.alerts = alerts
         self.loop = loop
@@ -30,6 +36,8 @@ final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable 
         self.pump = pump
         self.phone = phone
         self.app = app
+        self.recorder = recorder
+        self.body = body
     }
 
     var isAppAlive: Bool { phone.map { $0.here { $0.isAppAlive } } ?? true }
@@ -62,8 +70,39 @@ final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable 
     func askAgain() throws { try loop.here { try $0.askAgainForDropped() } }
     func dismissDropped() { loop.here { $0.dismissDropped() } }
 
+    /// Readings farther apart belong to two highs.
+    private static let longestGap = 30 * Nanoseconds.minute
+
+    func high(above bound: Double) -> PersonHigh? {
+        var found: PersonHigh?
+        var before = Instant.distantFuture
+        let newest = recorder.sensorTrace.last?.instant ?? .start
+        for point in recorder.sensorTrace.reversed() {
+            guard point.mgdl > bound,
+                before == .distantFuture || before.nanoseconds - point.instant.nanoseconds <= Self.longestGap
+            else { break }
+            before = point.instant
+            var high = found ?? PersonHigh(since: point.instant, anHourAgo: nil)
+            high.since = min(high.since, point.instant)
+            if high.anHourAgo == nil, newest.nanoseconds - point.instant.nanoseconds >= Nanoseconds.hour {
+                high.anHourAgo = point.mgdl
+            }
+            found = high
+        }
+        return found
+    }
+
     var podNeedsChange: Bool { pump.here { $0.needsChange() } }
     var sensorNeedsChange: Bool { sensor.here { $0.needsChange() } }
     func changePod(at instant: Instant) { pump.here(instant) { $0.requestPodChange(at: $1) } }
+    var podWornSince: Instant? { pump.here { $0.podWornSince() } }
+    func changeSite(at instant: Instant) { pump.here(instant) { $0.requestSiteChange(at: $1) } }
+    var hasKetones: Bool { pump.here { $0.hasKetones() } }
+    var siteFails: Bool { pump.here { $0.siteFails() } }
+    func inject(_ amount: InsulinAmount) throws {
+        guard let body else { return }
+        try body.receive(amount, over: 0)
+        penUnits += amount.units
+    }
     func changeSensor(at instant: Instant) { sensor.here(instant) { $0.requestChange(at: $1) } }
 }

@@ -172,9 +172,20 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
         }
     }
 
+    private func pass(_ target: GlucoseConcentration?, _ steps: Int) throws {
+        if isAlive {
+            try loop?.request(temporaryTarget: target, steps: steps)
+        } else {
+            executor.journal.record(.unheard, at: executor.now, 3)
+        }
+    }
+
     nonisolated func announce(_ meal: MealAnnouncement) throws { try here(meal) { try $0.pass($1) } }
     nonisolated func request(temporaryBasal multiplier: Double, steps: Int) throws {
         try here((multiplier, steps)) { try $0.pass($1.0, $1.1) }
+    }
+    nonisolated func request(temporaryTarget target: GlucoseConcentration?, steps: Int) throws {
+        try here((target, steps)) { try $0.pass($1.0, $1.1) }
     }
     nonisolated func request(manualBolus amount: InsulinAmount) throws {
         try here(amount) { try $0.pass($1) }
@@ -182,6 +193,6 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
 }
 
 extension EventKind {
-    /// What the person told a dead app. Words: 0 a meal, 1 a bolus, 2 a temporary basal.
+    /// What the person told a dead app. Words: 0 a meal, 1 a bolus, 2 a temporary basal, 3 a temporary target.
     static let unheard = EventKind(0x600, "unheard")
 }

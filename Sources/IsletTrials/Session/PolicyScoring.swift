@@ -18,9 +18,9 @@ package struct PolicyScoring: Sendable {
 
     let plan: ShadowPlan
     private let scorer: ShadowScorer
-    /// Of each listed policy.
+    /// By listed policy, its variants without one mechanism each.
     private let without: [[Without]]
-    /// Of the arm's own: its place in shadow, and the ones without.
+    /// The arm's own policy: its place in shadow, and its variants without one mechanism each.
     private let own: (place: Int, without: [Without])?
     private let ownPolicy: AlertPolicy
 

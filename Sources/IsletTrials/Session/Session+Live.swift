@@ -12,9 +12,9 @@ import IsletModels
 
 extension Session {
     /// False while the app is dead: what is said to it then is lost.
-    package var isAppAlive: Bool { handset.isAppAlive }
+    package var isAppAlive: Bool { phoneAdapter.isAppAlive }
     /// Opens a dead app.
-    package func reopenApp() { handset.reopenApp() }
+    package func reopenApp() { phoneAdapter.reopenApp() }
 
     /// The person eats now what no scenario planned.
     package func eat(_ carbohydrate: Carbohydrate) throws {

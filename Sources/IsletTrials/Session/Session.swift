@@ -23,7 +23,7 @@ public final class Session {
     public let duration: Instant
 
     /// The session's actors live as long as it does: their wake-ups don't hold them.
-    private let cast: [any SessionActor]
+    private let actors: [any SessionActor]
     let patient: VirtualPatient
     /// nil where pump and sensor are the study's.
     package let outside: (any OutsideDevices)?
@@ -31,7 +31,7 @@ public final class Session {
     package let sensor: SimulatedSensor
     package let loop: LoopController
     package let alerts: AlertCenter
-    let handset: PersonPhoneAdapter
+    let phoneAdapter: PersonPhoneAdapter
     /// nil where nobody listens in shadow.
     public let shadows: ShadowPolicies?
     private let app: AppFaults?
@@ -92,6 +92,7 @@ public final class Session {
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
 
+        let lowersHighs = arm.algorithm.algorithm.lowersHighs
         let faults = study.faults.plan(
             start: study.start, duration: study.duration, group: subject.group)
         let patient = VirtualPatient(
@@ -142,25 +143,26 @@ public final class Session {
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
-        let lowersHighs = arm.algorithm.algorithm.lowersHighs
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
             configuration: personSettings.map { [calendar, duration] in
                 PersonConfiguration(
                     settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
-                    therapy: therapy, duration: duration)
+                    therapy: therapy, duration: duration, isBesideLoop: lowersHighs)
             },
             watch: weeks.watch(
                 sensor: phone ?? sensor, feeling: patient, therapy: therapy,
                 correctsManually: !lowersHighs),
-            exercise: weeks.exercise(sensor: phone ?? sensor, lowersBasal: !lowersHighs))
-        let handset = PersonPhoneAdapter(
-            alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
+            exercise: weeks.exercise(
+                sensor: phone ?? sensor, exerciser: patient, isProgrammed: !lowersHighs))
+        let phoneAdapter = PersonPhoneAdapter(
+            alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app,
+            recorder: recorder, body: outside == nil ? patient : nil)
         self.person = person
-        self.handset = handset
+        self.phoneAdapter = phoneAdapter
         let phoneActors: [(any SessionActor)?] = [phone, app, shadows]
-        cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
+        actors = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
         self.app = app
         self.patient = patient
         self.pump = pump
@@ -203,7 +205,7 @@ public final class Session {
                                 personSettings.helpedBelow)),
                         to: person)
                 }
-                await person.begin(phone: handset, devices: handset)
+                await person.begin(phone: phoneAdapter, devices: phoneAdapter)
             }
         }
         executor.start("person") { try await person.live() }
@@ -300,7 +302,7 @@ public final class Session {
             if let shadows { shadows.here { $0.finish() } }
         }
         let reached = executor.now
-        let (truth, ledger, tallies, deeds, rescueGrams, judged) = executor.inspect {
+        let (truth, ledger, tallies, personFacts, rescueGrams, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person, isLinked = outside != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
@@ -329,23 +331,25 @@ public final class Session {
         let shown = sensorTrace(points)
         var sessionTruth = SessionTruth(
             plasma: truth, reached: reached, pump: judged.pump, interruptions: judged.alerts.interruptions,
-            readings: points, deeds: deeds)
+            readings: points, personFacts: personFacts)
         sessionTruth.endedEarly = reason != nil
         recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
             days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
-            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand,
+            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand
+                + phoneAdapter.penUnits,
             mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams,
             alerts: tallies,
-            person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
+            person: personFacts.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
             sessionTruth: sessionTruth,
             metrics: AlertMetrics(
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
-                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame, heard: deeds?.heard.sum))
+                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame,
+                heard: personFacts?.heard.sum))
         let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,

@@ -12,10 +12,10 @@ extension SessionTruth {
     /// - Parameters:
     ///   - plasma: as the patient keeps it.
     ///   - readings: in the order of their arrival.
-    ///   - deeds: what the person did; nil where nobody listens.
+    ///   - personFacts: what the person did; nil where nobody listens.
     init(
         plasma: [Float], reached: Instant, pump: PumpTruth, interruptions: IntervalSet,
-        readings: [SessionRecorder.SensorPoint], deeds: PersonFacts?
+        readings: [SessionRecorder.SensorPoint], personFacts: PersonFacts?
     ) {
         self.init(plasma: plasma, every: VirtualPatient.truthInterval, reached: reached)
         self[.signalLoss] = pump[.unreachable]
@@ -23,10 +23,11 @@ extension SessionTruth {
         self[.podFailure] = pump[.stopped]
         self[.steppingInterrupted] = interruptions
         self[.sensorGap] = Self.gaps(readings, until: reached)
-        guard let deeds else { return }
-        nights = IntervalSet(deeds.nights.map { Interval($0.from, $0.to) })
+        guard let personFacts else { return }
+        nights = IntervalSet(personFacts.nights.map { Interval($0.from, $0.to) })
         let treated =
-            deeds.rescuedAt.map { Treatment($0, .low) } + deeds.correctedAt.map { Treatment($0, .high) }
+            personFacts.rescuedAt.map { Treatment($0, .low) }
+            + personFacts.correctedAt.map { Treatment($0, .high) }
         treatments = treated.sorted { ($0.instant, $0.topic.rawValue) < ($1.instant, $1.topic.rawValue) }
     }
 

@@ -102,9 +102,13 @@ struct SessionWeeks {
 
 extension SessionWeeks {
     /// Somebody about to exercise; nil in weeks without any.
-    func exercise(sensor: any GlucoseSensorPort, lowersBasal: Bool) -> ExerciseWatch? {
+    func exercise(
+        sensor: any GlucoseSensorPort, exerciser: any Exerciser, isProgrammed: Bool
+    ) -> ExerciseWatch? {
         exercise.map {
-            ExerciseWatch(bouts: $0.bouts, habits: $0.habits, sensor: sensor, lowersBasal: lowersBasal)
+            ExerciseWatch(
+                bouts: $0.bouts, habits: $0.habits, sensor: sensor, exerciser: exerciser,
+                isProgrammed: isProgrammed)
         }
     }
 }

@@ -16,7 +16,7 @@ extension Study {
         public enum Setting: Hashable, Sendable {
             case off
             case rate(Double)
-            /// Of a kind whose standard rate differs by age.
+            /// Rates of a kind whose standard rate differs by age.
             case ratesByAge(RatesByAge)
 
             /// On, as a study has it that says no more.
@@ -57,7 +57,7 @@ extension Study {
         }
 
         public static let none = Faults(settings: FaultKind.all.map { _ in .off })
-        /// Of any arm: what strikes open loop alone is asked for by name.
+        /// All kinds that any arm may have: what strikes open loop alone is asked for by name.
         public static let all = Faults(
             settings: FaultKind.all.map { $0.strikesClosedLoop ? .default($0) : .off })
     }

@@ -233,7 +233,7 @@ extension Study.Arm: Keyed {
 }
 
 extension AlertPolicy {
-    /// Of a study.
+    /// Reads and writes the policy of a study.
     static let studyCodec: Codec<AlertPolicy> = {
         let rule = TextRule(
             expectation: "an alert policy: " + AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")

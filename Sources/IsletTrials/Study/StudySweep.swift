@@ -120,9 +120,9 @@ extension Study {
     }
 
     /// What a store of the study keeps as numbers: names of policies, their codes, and all that an alert center may say, each by name.
-    package var resultWords: ResultWords {
+    package var resultWords: StringTable {
         let policies = arms.map(\.alerts) + shadowPolicies
-        return ResultWords(
+        return StringTable(
             Set(policies.map(\.name)).sorted()
                 + Set(policies.flatMap { $0.rules.map(\.code.rawValue) }).sorted()
                 + AlertEffect.Kind.allCases.map(\.rawValue) + AlertSeverity.allCases.map(\.name)

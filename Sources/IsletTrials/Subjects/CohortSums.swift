@@ -16,10 +16,10 @@ package struct CohortSums: Hashable, Sendable {
     package static let blockSize = 1000
     package static let fileName = "cohort.csv"
 
-    /// Of the cohort.
+    /// How many people the cohort has.
     package let count: Int
     private var blocks: [Int: String] = [:]
-    /// Of blocks that are not whole, by block and index.
+    /// Checksums of people in blocks that are not whole, by block and index.
     private var people: [Int: [Int: String]] = [:]
 
     package init(count: Int) { self.count = count }
@@ -82,7 +82,7 @@ package struct CohortSums: Hashable, Sendable {
         return differing.map { "block \($0)" } + persons.sorted().map { "person \($0)" }
     }
 
-    /// Of everybody; nil while somebody isn't known.
+    /// The root over everybody; nil while somebody isn't known.
     package var root: String? {
         let count = (count + Self.blockSize - 1) / Self.blockSize
         guard blocks.count == count else { return nil }
@@ -139,7 +139,7 @@ extension ResultFolder {
 
     package var sumsPath: String { file(CohortSums.fileName) }
 
-    /// Of the people whose sessions are here; nil for results of before there were such.
+    /// The sums of the people whose sessions are here; nil for results of an Islet that kept none.
     package func sums(count: Int) throws -> CohortSums? {
         guard isRegularFile(sumsPath) else { return nil }
         return try CohortSums(

@@ -33,7 +33,7 @@ package struct KeeperVisit: Hashable, Sendable, Codable {
     package enum Reason: Hashable, Sendable, Codable {
         /// Something rang.
         case called
-        /// They come by every day.
+        /// The daily round.
         case round
         /// Somebody outside of the session said so.
         case asked

@@ -51,10 +51,10 @@ package final class PeopleCohort: StudyCohort {
         }
     }
 
-    /// All of them, in order; nil where they are more than are remembered.
-    package func everybody() throws -> [VirtualSubject]? {
+    /// All of them who are in some ranges, in order; nil where the cohort has more than are remembered.
+    package func everybody(in own: [Range<Int>]) throws -> [VirtualSubject]? {
         guard count <= Self.remembered else { return nil }
-        return try (0..<count).map { try member($0) }
+        return try own.joined().map { try member($0) }
     }
 
     package func name(_ index: Int) throws -> String { try member(index).name }

@@ -69,7 +69,7 @@ package protocol StudySession: AnyObject {
     var duration: Instant { get }
     /// nil where nobody listens in shadow.
     var shadows: ShadowPolicies? { get }
-    /// Of the body's right-hand side so far.
+    /// Evaluations of the body's right-hand side so far.
     var evaluations: Int { get }
     /// Runs to the end at full speed, or up to `until`, and sums up.
     func run(until: Instant?) -> SessionOutcome
@@ -94,7 +94,7 @@ extension StudySession {
         return executor.inspect { shadows.here { $0.effects() } }
     }
 
-    /// The same as text, as a store keeps it.
+    /// The effects of policies in shadow as text, as a store keeps them.
     func shadowTexts(_ numbers: ShadowNumbers) -> [[UInt8]] {
         guard let shadows else { return [] }
         return executor.inspect { shadows.here { $0.texts(numbers) } }

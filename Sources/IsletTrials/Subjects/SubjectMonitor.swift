@@ -7,7 +7,7 @@ import IsletAlerts
 package import IsletKernel
 
 actor SubjectMonitor: SessionActor {
-    /// Of readings and of the truth.
+    /// The interval of readings and of the truth, ns.
     static let interval = 5 * Nanoseconds.minute
 
     nonisolated let executor: SessionExecutor
@@ -24,7 +24,7 @@ actor SubjectMonitor: SessionActor {
     /// Those that nobody has taken yet.
     private var news: [[MetricReading]] = []
 
-    /// Of each metric so many of the newest readings are shown: a day and an hour.
+    /// How many of the newest readings of each metric are shown: a day and an hour.
     static let shownCount = Int(25 * Nanoseconds.hour / interval) + 1
 
     init(

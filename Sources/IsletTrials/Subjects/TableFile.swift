@@ -18,7 +18,7 @@ package final class TableFile: Sendable {
     package static let maximumRows = Study.maximumSessions
 
     let path: String
-    /// Of the whole file.
+    /// SHA-256 of the whole file.
     package let sha256: String
     private let descriptor: Int32
     /// Where each row that isn't blank begins, the header's first, and at the end where the last one is over.

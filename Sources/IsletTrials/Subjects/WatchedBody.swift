@@ -31,9 +31,9 @@ package protocol WatchedBody: AnyObject {
     var broken: [BrokenPart] { get }
     /// Somebody is there and puts right what they find.
     func mend()
-    /// Of its right-hand side so far; 0 for a body without one.
+    /// Evaluations of its right-hand side so far; 0 for a body without one.
     var evaluations: Int { get }
-    /// Of its life, as rows of recommended ranges name it; empty for a kind without stages.
+    /// The stage of its life, as rows of recommended ranges name it; empty for a kind without stages.
     var stage: String { get }
 }
 

@@ -26,7 +26,7 @@ extension Outcome {
         metrics.flatMap(ofMetric) + [critical, broken] + Array(alerts.prefix(3)) + keeper + watchedAlerts
     }
 
-    /// Of every kind, people's aside.
+    /// The outcomes of every kind of subject but people.
     static let ofWatchedSubjects: [Outcome] =
         ofWatched(AlertMetric.allCases.filter { $0.range != nil }).filter { outcome in
             !all.contains { $0.name == outcome.name }

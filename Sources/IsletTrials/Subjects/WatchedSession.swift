@@ -126,7 +126,7 @@ package final class WatchedSession: StudySession {
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (tallies, effects, blame, deeds, kept, broken) = executor.inspect {
+        let (tallies, effects, blame, keeperFacts, kept, broken) = executor.inspect {
             [shadows, alerts, keeper, monitor] in
             shadows?.here { $0.finish() }
             return (
@@ -140,17 +140,17 @@ package final class WatchedSession: StudySession {
             truth.take(metric, values, every: SubjectMonitor.interval)
         }
         truth.endedEarly = reason != nil
-        truth.nights = IntervalSet(deeds.nights)
-        truth.treatments = deeds.visits.map { SessionTruth.Treatment($0.at, .app) }
+        truth.nights = IntervalSet(keeperFacts.nights)
+        truth.treatments = keeperFacts.visits.map { SessionTruth.Treatment($0.at, .app) }
         var facts = SessionFacts(
             days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, mealGrams: 0,
             rescueGrams: 0,
             alerts: tallies, person: nil, sessionTruth: truth,
             metrics: AlertMetrics(
                 policy: policy, events: effects.compactMap(AlertEvent.init), truth: truth,
-                tellsFor: tellsFor, blame: blame, heard: isHeard ? deeds.heard : nil))
+                tellsFor: tellsFor, blame: blame, heard: isHeard ? keeperFacts.heard : nil))
         facts.watched = WatchedFacts(
-            metrics: metrics, truth: kept.truth, brokenReadings: kept.brokenReadings, keeper: deeds)
+            metrics: metrics, truth: kept.truth, brokenReadings: kept.brokenReadings, keeper: keeperFacts)
         var values = OutcomeValues(minimumCapacity: outcomes.count)
         for outcome in outcomes { values[outcome.name] = outcome.value(facts) }
         let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
@@ -164,7 +164,7 @@ package final class WatchedSession: StudySession {
 
 /// What a watched subject shows.
 package struct WatchedLook: Sendable {
-    /// Of its life; empty for a kind without stages.
+    /// The stage of its life; empty for a kind without stages.
     package var stage: String
     /// In the order of the kind; a day and an hour of each, by time. Empty before `keepReadings`.
     package var readings: [(metric: AlertMetric, values: [MetricReading])]

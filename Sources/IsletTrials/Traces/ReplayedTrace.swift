@@ -13,16 +13,16 @@ package struct ReplayedTrace: Sendable {
     package let reached: Instant
     /// Listened to: without gaps of more than a day.
     package let days: Double
-    /// Of more than 20 min.
+    /// How many gaps are longer than 20 min.
     package let gaps: Int
     /// Parts between gaps of more than a day.
     package let stretches: Int
     /// mg/dL, every five minutes; NaN where nobody knows.
     package let truth: [Float]
     package let record: SessionRecord
-    /// Of each policy, by its rules.
+    /// The tallies of each policy, by its rules.
     package let tallies: [[AlertTally]]
-    /// Of each policy, in the order in which it alone would have them.
+    /// The effects of each policy, in the order in which it alone would have them.
     package let effects: [[ShadowEffect]]
 
     /// What the sensor said, by time of measurement.

@@ -19,7 +19,7 @@ package struct TraceReplay: Sendable {
 
     /// What stands for a study: one arm, in which nobody doses and nobody hears, and the policies in shadow.
     package let study: Study
-    /// Of each policy that lost some, the rules that a trace can say nothing of.
+    /// By policy, the rules that a trace can say nothing of; policies that lost none are absent.
     package let leftOut: [(policy: String, codes: [AlertName])]
     private let scoring: PolicyScoring
 
@@ -70,7 +70,7 @@ package struct TraceReplay: Sendable {
         (self.study, self.leftOut, self.scoring) = (study, leftOut, scoring)
     }
 
-    /// The same without the rules that wait for something other than readings.
+    /// The policy without the rules that wait for something other than readings.
     static func judgeable(_ policy: AlertPolicy) -> AlertPolicy {
         let known: [AlertMetric] = [.glucose, .glucoseRate, .glucoseIn20m, .readingAge]
         var kept = policy
@@ -99,10 +99,10 @@ package struct TraceReplay: Sendable {
         let stretches = Self.stretches(fed, until: reached)
         var heard = Listened()
         let executor = SessionExecutor()
-        var cast: [any SessionActor] = []
+        var actors: [any SessionActor] = []
         defer { try? executor.end() }
         for stretch in stretches {
-            try listen(executor, fed[stretch.readings], stretch, calendar, &cast, &heard)
+            try listen(executor, fed[stretch.readings], stretch, calendar, &actors, &heard)
         }
         let measured = fed.sorted { $0.measured < $1.measured }
         let truth = TraceTruth(measured, until: reached)
@@ -182,7 +182,7 @@ package struct TraceReplay: Sendable {
 
     private func listen(
         _ executor: SessionExecutor, _ readings: ArraySlice<FedReading>, _ stretch: Stretch,
-        _ calendar: SessionCalendar, _ cast: inout [any SessionActor], _ heard: inout Listened
+        _ calendar: SessionCalendar, _ actors: inout [any SessionActor], _ heard: inout Listened
     ) throws {
         try executor.advance(to: stretch.span.from)
         var environment = AppEnvironment()
@@ -198,7 +198,7 @@ package struct TraceReplay: Sendable {
             executor: executor, policy: PreparedPolicy(.none), recorder: SessionRecorder(level: .summary),
             wallClock: wallClock, environment: environment, shadows: shadows)
         let feed = TraceFeed(executor: executor, center: center, readings: readings)
-        cast += [shadows, center, feed] as [any SessionActor]
+        actors += [shadows, center, feed] as [any SessionActor]
         executor.start("trace") {
             await center.begin()
             await feed.begin()
@@ -268,7 +268,7 @@ package struct TraceReplay: Sendable {
             record: record, tallies: heard.tallies, effects: heard.effects)
     }
 
-    /// Of what was measured and when it was heard of: the same glucose has it under any policies.
+    /// A digest of what was measured and when it arrived: equal for the same glucose under any policies.
     private static func digest(_ fed: [FedReading]) -> String {
         var hash = SHA256()
         var bytes: [UInt8] = []

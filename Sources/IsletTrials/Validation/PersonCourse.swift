@@ -37,7 +37,7 @@ package struct PersonCourse: Sendable {
 
     /// Exercise, by the sensor.
     package struct Exercise: Sendable {
-        /// Of each time of 20 to 60 min, mg/dL from its beginning to its end.
+        /// Changes of glucose over each time of 20 to 60 min, mg/dL from its beginning to its end.
         package var changes: [Double] = []
         /// In the 24 h after any, and at times that are further from one; nil where there was none.
         package var after: Levels?
@@ -45,6 +45,14 @@ package struct PersonCourse: Sendable {
         /// Nights from 0 to 6 h that follow exercise of the 24 h before, and the others: how many, and how many with a low.
         package var nightsAfter = (all: 0, low: 0)
         package var nightsApart = (all: 0, low: 0)
+    }
+
+    /// A pod that was changed for its site, rightly or not, and how glucose had been by the sensor.
+    package struct SiteChange: Sendable {
+        /// Above 300 mg/dL when it came off, above 250 for two hours before, and above 300 for 90 min of them.
+        package var isProlonged: Bool
+        /// Without a break up to then.
+        package var hoursAbove250: Double
     }
 
     package let group: AgeGroup?
@@ -63,13 +71,14 @@ package struct PersonCourse: Sendable {
     package let sensorCourse: SensorCourse
     package let suspension: SuspensionCourse
     package let exercise: Exercise
+    package let siteChanges: [SiteChange]
 
     /// Nights with four hours of readings at least.
     package struct Nights: Sendable {
         package var all = 0
         /// With two readings at or below 60 mg/dL within 20 min.
         package var low = 0
-        /// Of these, with such a low of two hours at least.
+        /// How many of these have such a low of two hours at least.
         package var long = 0
         /// With a reading at or below 60 mg/dL.
         package var touched = 0
@@ -111,6 +120,7 @@ package struct PersonCourse: Sendable {
         suspension = SuspensionCourse(
             readings: recorder.readings, steps: recorder.steps, calendar: calendar)
         exercise = grid.exercise(recorder.person)
+        siteChanges = grid.siteChanges(recorder.person, recorder.faults)
     }
 }
 
@@ -207,7 +217,37 @@ private struct CourseGrid {
         return found
     }
 
-    /// Of a night that counts: four hours.
+    /// By when a pod comes off: because its person suspects the site, or because a failing one was found out by whatever.
+    func siteChanges(_ person: [PersonRow], _ faults: [FaultRow]) -> [PersonCourse.SiteChange] {
+        guard let first = instants.first, let last = instants.last else { return [] }
+        let suspected = person.filter { $0.kind == .siteChange || $0.kind == .siteChangeInVain }
+            .map { $0.instant.nanoseconds + Int64($0.amount * Double(Nanoseconds.minute)) }
+        let failed = faults.filter { $0.kind == FaultKind.siteFailure.id }.map(\.end.nanoseconds)
+        var changes: [PersonCourse.SiteChange] = []
+        var before = Int64.min
+        for off in (suspected + failed).sorted() where off < last {
+            // A failure that was suspected rightly is one change.
+            guard before == .min || off - before >= 30 * Nanoseconds.minute else { continue }
+            before = off
+            changes.append(siteChange(at: Int((off - first) / Self.step)))
+        }
+        return changes
+    }
+
+    private func siteChange(at end: Int) -> PersonCourse.SiteChange {
+        let hours = sensor[max(0, end - 23)...end].compactMap(\.self)
+        let newest = sensor[max(0, end - 3)...end].compactMap(\.self).last ?? 0
+        var (place, missing) = (end, 0)
+        while place > 0, missing <= 6, sensor[place - 1].map({ $0 > 250 }) ?? true {
+            missing = sensor[place - 1] == nil ? missing + 1 : 0
+            place -= 1
+        }
+        return .init(
+            isProlonged: newest > 300 && hours.allSatisfy { $0 > 250 } && hours.count { $0 > 300 } >= 18,
+            hoursAbove250: Double(end - place) / 12)
+    }
+
+    /// The fewest readings of a night that counts: four hours.
     private static let leastReadings = 48
 
     /// Nights from 0 to 6 h, as the JDRF trial counted them.

@@ -40,7 +40,7 @@ package struct SensorCourse: Sendable {
     package private(set) var errorWhenLow = Sum()
     /// Its size, where plasma is below 70.
     package private(set) var sizeWhenLow = Sum()
-    /// Of readings below 70, those within 15 mg/dL of plasma: ones and zeros.
+    /// Over readings below 70: 1 for one within 15 mg/dL of plasma, else 0.
     package private(set) var within15 = Sum()
     /// Sensor less plasma where plasma comes through 60 to 68 and has fallen by 10 mg/dL or more in 10 min.
     package private(set) var errorInFalls = Sum()
@@ -118,7 +118,7 @@ package struct SensorCourse: Sendable {
         return found
     }
 
-    /// Of the values between two instants; nil where there are none.
+    /// The lowest of the values between two instants; nil where there are none.
     private static func lowest(_ values: Values, _ from: Int64, _ until: Int64) -> Double? {
         var (low, high) = (0, values.count)
         while low < high {

@@ -11,9 +11,9 @@ package struct SuspensionCourse: Sendable {
     package private(set) var nightLows65 = 0
     package private(set) var lows65 = 0
     package private(set) var lows63 = 0
-    /// Of `nightLows65`, mg/dL · min below 65.
+    /// The area of `nightLows65`, mg/dL · min below 65.
     package private(set) var nightArea65 = 0.0
-    /// Of the time with readings, below 63 mg/dL, %.
+    /// The share of the time with readings that is below 63 mg/dL, %.
     package private(set) var below63 = 0.0
     /// Minutes of steps with a reading that asked for no basal; of an algorithm that leaves basal to the pump, all of them.
     package private(set) var minutesWithoutBasal = 0.0

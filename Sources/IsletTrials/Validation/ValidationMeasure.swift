@@ -30,7 +30,7 @@ extension ValidationMeasure {
         all > 0 ? 100 * Double(part) / Double(all) : nil
     }
 
-    /// Of people, an outcome as results have it.
+    /// The mean over people of an outcome as results have it.
     static func meanOf(_ outcome: String, _ unit: String, _ name: String) -> Self {
         .init(name, unit) { mean($0.compactMap { $0.outcomes[outcome] }) }
     }
@@ -70,7 +70,7 @@ extension ValidationMeasure {
     static let longLowNights = Self("of these, with two hours and more", "%") { people in
         share(people.reduce(0) { $0 + $1.nights.long }, of: people.reduce(0) { $0 + $1.nights.low })
     }
-    /// Of time below 70, the part below 54, of people with so much time below 70.
+    /// The share of time below 70 that is below 54, of people with so much time below 70.
     static func depth(_ range: Range<Double>, _ words: String) -> Self {
         .init("part of time < 70 that is < 54, of people with \(words) below 70", "%") { people in
             var (deep, all) = (0.0, 0.0)
@@ -108,7 +108,7 @@ extension ValidationMeasure {
 
     // MARK: Suspension
 
-    /// Of algorithms that give all basal themselves: of steps with a reading, those that asked for none.
+    /// Time of the steps with a reading that asked for no basal, under algorithms that give all basal themselves.
     static let minutesWithoutBasal = Self("without basal, mean of people", "min/day") { people in
         mean(people.filter { $0.days > 0 }.map { $0.suspension.minutesWithoutBasal / $0.days })
     }
@@ -121,7 +121,7 @@ extension ValidationMeasure {
     static let exerciseChangeSpread = Self("its deviation", "mg/dL") {
         deviation($0.flatMap(\.exercise.changes))
     }
-    /// Of people who have both.
+    /// The mean over people who have both kinds of time.
     static func afterExercise(
         _ name: String, _ unit: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double
     ) -> Self {
@@ -136,7 +136,7 @@ extension ValidationMeasure {
         }
     }
 
-    /// Of people who have both: of all their time together, as a part of it is rare.
+    /// The ratio over people who have both kinds of time, of all their time together, as a part of it is rare.
     static func afterToApart(
         _ name: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double
     ) -> Self {
@@ -158,6 +158,14 @@ extension ValidationMeasure {
             return share(all.reduce(0) { $0 + $1.low }, of: all.reduce(0) { $0 + $1.all })
         }
     }
+
+    // MARK: Sites
+
+    private static func hoursBefore(_ people: [PersonCourse]) -> [Double] {
+        people.flatMap { $0.siteChanges.filter(\.isProlonged).map(\.hoursAbove250) }
+    }
+    static let hoursBeforeSiteChange = Self("above 250 mg/dL before it, mean", "h") { mean(hoursBefore($0)) }
+    static let hoursBeforeSiteChangeSpread = Self("its deviation", "h") { deviation(hoursBefore($0)) }
 
     // MARK: Drift
 

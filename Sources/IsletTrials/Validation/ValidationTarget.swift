@@ -50,7 +50,7 @@ package struct ValidationTarget: Sendable {
         case course(ValidationMeasure)
         /// Rare events: their number, and the time in which they happened.
         case events(name: String, unit: String, @Sendable (PersonCourse) -> (events: Int, exposure: Double))
-        /// Of the same people with an alarm and without it.
+        /// The effect of an alarm on the same people, with it and without it.
         case effect(ValidationEffect)
 
         package var name: String {
@@ -79,7 +79,7 @@ package struct ValidationTarget: Sendable {
     package let source: String
 
     package enum Section: String, Sendable, CaseIterable {
-        case levels, lows, treatment, exercise, drift, sensor, alarms, suspension, safety
+        case levels, lows, treatment, exercise, drift, sensor, alarms, suspension, sites, safety
     }
 
     init(
@@ -108,7 +108,7 @@ package struct ValidationEffect: Sendable {
     package let contrast: Contrast
     let value: @Sendable ([(with: PersonCourse, without: PersonCourse)]) -> Double?
 
-    /// Of means over people.
+    /// The ratio of means over people.
     static func ratio(_ outcome: String, _ name: String, _ contrast: Contrast) -> Self {
         .init(name: name, unit: "", contrast: contrast) { pairs in
             let with = pairs.reduce(0) { $0 + ($1.with.outcomes[outcome] ?? 0) }
@@ -116,7 +116,7 @@ package struct ValidationEffect: Sendable {
             return without > 0 ? with / without : nil
         }
     }
-    /// Of rates: of all events in all exposure of all people.
+    /// The ratio of rates: all events in all exposure of all people.
     static func rate(
         _ name: String, _ contrast: Contrast,
         _ count: @escaping @Sendable (PersonCourse) -> (events: Double, exposure: Double)
@@ -148,7 +148,7 @@ package struct ValidationEffect: Sendable {
 extension ValidationTarget {
     /// All rows, by section.
     package static let all =
-        levels + lows + nights + treatment + exercise + drift + sensor + alarms + suspension + safety
+        levels + lows + nights + treatment + exercise + drift + sensor + alarms + suspension + sites + safety
 
     static let adultsOpen = ValidationPeople(group: .adult, loop: .open, ears: .alone)
     static let adultsClosed = ValidationPeople(group: .adult, loop: .closed, ears: .alone)

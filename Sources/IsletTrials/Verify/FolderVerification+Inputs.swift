@@ -78,25 +78,29 @@ extension FolderVerification {
 
     /// Whether the people in the folder are those of the study.
     /// - Parameters:
+    ///   - own: whose sessions the folder has.
     ///   - lived: those who were drawn, rising; of the others nothing is said unless these are all.
     ///   - isAll: whether the file is compared as a whole.
-    func people(_ study: Study, _ cohort: any StudyCohort, _ lived: [Int], isAll: Bool) throws -> [String] {
+    func people(
+        _ study: Study, _ cohort: any StudyCohort, own: [Range<Int>], _ lived: [Int], isAll: Bool
+    ) throws -> [String] {
         let path = folder.file(ResultFolder.people)
         // A table is what the people are read from: the cohort's checksum is of it.
         guard case .generate = study.cohort, let cohort = cohort as? PeopleCohort,
             FileManager.default.fileExists(atPath: path)
         else { return [] }
-        let found = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
-        if isAll, let everybody = try cohort.everybody() {
+        let found = try readInput(path, limitBytes: ResultFolder.peopleBytes, onlyRegular: true)
+        if isAll, let everybody = try cohort.everybody(in: own) {
             return found == Array(CohortGenerator.csv(everybody).utf8)
                 ? [] : ["\(ResultFolder.people): is not the people of the study"]
         }
-        let lines = found.split(separator: UInt8(ascii: "\n"))
+        // Rows stand by index, the header before them.
+        let lines = zip(own.joined(), found.split(separator: UInt8(ascii: "\n")).dropFirst())
+        let rows = Dictionary(lines, uniquingKeysWith: { first, _ in first })
         return try lived.compactMap { index in
             let person = try cohort.member(index)
             let row = CohortGenerator.csv([person]).split(separator: "\n").last.map { Array($0.utf8) }
-            let isThere =
-                lines.indices.contains(index + 1) && row.map { $0[...] == lines[index + 1] } ?? false
+            let isThere = row.map { $0[...] == rows[index] } ?? false
             return isThere ? nil : "\(ResultFolder.people): \(person.name) is not the study's"
         }
     }

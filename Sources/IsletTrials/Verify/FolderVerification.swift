@@ -91,11 +91,26 @@ package struct FolderVerification {
                 findings.append("\(name): \(found), manifest.json says \(printable(recorded, limit: 100))")
             }
         }
+        findings += table()
         for name in ["study.sqlite-wal", "study.sqlite-journal"]
         where state == "complete" && FileManager.default.fileExists(atPath: folder.file(name)) {
             findings.append("\(name): is there beside a complete run")
         }
         return findings
+    }
+
+    /// Whether the table that the manifest has in the store around the folder is there, and the one that people were read from.
+    private func table() -> [String] {
+        // A manifest that doesn't say who the people are is found elsewhere.
+        guard let identity = try? RunIdentity(of: folder), identity.isTableInStore,
+            let path = folder.tablePath
+        else { return [] }
+        do throws(InputError) {
+            try ResultFolder.check(table: path, sha256: identity.table)
+        } catch {
+            return ["\(ShardStore.tableFromTry): found \(error.found), expected \(error.expected)"]
+        }
+        return []
     }
 
     /// Whether manifest, store, sessions.csv and summary.json agree, and which sessions are lacking.
@@ -324,7 +339,10 @@ package struct FolderVerification {
         let lived = Set(sessions.map { $0 / arms }.filter { $0 < cohort.count }).sorted()
         let sums = try cohort.sums(of: lived.map { $0..<$0 + 1 }, jobs: jobs)
         for finding in try people(sums, stored, group: study.block) { try tell(finding) }
-        for finding in try people(study, cohort, lived, isAll: choice == .all) { try tell(finding) }
+        let own = (stored?.shard ?? .whole).subjects(of: cohort.count, group: study.block)
+        for finding in try people(study, cohort, own: own, lived, isAll: choice == .all) {
+            try tell(finding)
+        }
     }
 
     /// Who of the people that were drawn isn't who the folder says.

@@ -10,7 +10,7 @@ import IsletKernel
 package import IsletDevices
 
 package struct StudyPlan: Sendable {
-    /// In the order in which it is read.
+    /// Its members stand in the order in which a reader is shown them.
     package let json: JSONValue
 
     /// SHA-256 over the plan on one line, hex.
@@ -19,7 +19,7 @@ package struct StudyPlan: Sendable {
     /// - Parameter tableSHA256: of the cohort's table, where the people come from one.
     package init(_ study: Study, tableSHA256: String?) {
         var design = study
-        // Named by itself, and no part of what is lived.
+        // The question stands in the plan by itself, and changes no session.
         design.question = nil
         json = [
             "study": .string(study.name),
@@ -61,7 +61,7 @@ package struct StudyPlan: Sendable {
         }.map { member in
             "\(member.key) was \(Self.text(other[member.key])), and is \(Self.text(member.value))"
         }
-        // What is named changes the whole as well: that is no news.
+        // A part that differs changes the hash of the whole study, too: that is no news.
         if lines.count > 1 { lines.removeAll { $0.hasPrefix("study_sha256 ") } }
         return lines
     }
@@ -72,7 +72,7 @@ package struct StudyPlan: Sendable {
 }
 
 extension Study {
-    /// Every alert policy by name, written out: presets too, whose texts are else in the program alone.
+    /// Every alert policy by name, written out: presets too, whose texts otherwise stand in the program alone.
     var policiesJSON: JSONValue {
         var members: [JSONValue.Member] = []
         for policy in arms.map(\.alerts) + shadowPolicies
@@ -95,7 +95,7 @@ package struct Registration: Sendable {
     package var registeredAt: String?
     /// Sessions that the folder had when the plan was put in.
     package var sessionsThen: Int?
-    /// Of somebody who had a key.
+    /// The seal: an HMAC over digest and date by somebody who had the key; nil for a plan without one.
     package var code: String?
 
     package init(_ plan: StudyPlan, registeredAt: String?) {

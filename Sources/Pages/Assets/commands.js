@@ -3,6 +3,7 @@
 // (`data-factor`). The visibility of a page that is the phone is the app's foreground and background, said anew every few seconds while it is looked at; other pages look.
 import { refresh } from './live.js';
 import { clockText } from './times.js';
+import { words } from './words.js';
 
 const facts = document.body.dataset;
 // As the server's table of commands has them.
@@ -50,12 +51,12 @@ export async function send(path, body, tries = 4) {
   }
 }
 
-export const reason = (answer) => typeof answer.body?.error === 'string' ? answer.body.error
+export const reason = (answer) => typeof answer.body?.error === 'string' ? words(answer.body.error_parts, answer.body.error)
   : answer.status === 423 ? 'The session is frozen: nothing was done.'
     : answer.status === 409 ? 'The session refused it.' : `It was not done (${answer.status}).`;
 
 /** Of what was not done: nobody may take it for done, and what may have been done says so. */
-const refusal = (answer) => answer.body?.code === 'pump-uncertain' ? `Not sure whether it was done: ${reason(answer)}`
+export const refusal = (answer) => answer.body?.code === 'pump-uncertain' ? `Not sure whether it was done: ${reason(answer)}`
   : answer.status === 0 ? reason(answer) : `Refused: ${reason(answer)}`;
 
 export function command(name, fields = {}, id = facts.session) {
@@ -191,7 +192,7 @@ async function make(form) {
   if (answer.body.id === undefined) { location.href = '/'; return; }
   const id = encodeURIComponent(answer.body.id);
   // Who goes on to the new session would not see what it lacks.
-  const lacks = (answer.body.refused ?? []).map((one) => one.reason);
+  const lacks = (answer.body.refused ?? []).map((one) => words(one.reason_parts, one.reason));
   if (lacks.length) { write(place, `Started as ${answer.body.id}, without these settings: ${lacks.join('; ')}`, true); return; }
   write(place, 'Started.', false);
   location.href = form.dataset.beside ? `/sessions/${encodeURIComponent(form.dataset.beside)}/beside/${id}` : `/sessions/${id}`;

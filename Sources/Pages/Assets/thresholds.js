@@ -1,6 +1,6 @@
 // The sliders of thresholds. Guarantees: slider and number always say the same; what a setting would have rung on the last day is asked of the server (250 ms after the last
 // move) and shown on the chart and in words; a lower bound that isn't below the upper one can't be sent, and the form says why.
-import { send, reason, command } from './commands.js';
+import { send, reason, refusal, command } from './commands.js';
 import { refresh } from './live.js';
 import { askPermission } from './notify.js';
 
@@ -143,7 +143,7 @@ async function save(form) {
     enabled: form.querySelector('[name="enabled"]').checked,
   });
   place.classList.toggle('refused', !answer.ok);
-  place.textContent = answer.ok ? 'Saved.' : reason(answer);
+  place.textContent = answer.ok ? 'Saved.' : refusal(answer);
   if (!answer.ok) return;
   // What was set is what holds: the session may show it from here on.
   for (const input of form.querySelectorAll('input')) {

@@ -33,7 +33,7 @@ export function sessionNow(node) {
 /** Nobody says any more what is so, nor how old it is. */
 export function setLost(value) { isLost = value; tick(); }
 
-// As the server writes them (`Telling.span`).
+// As the server writes them (`PageText.span`).
 export function span(seconds) {
   const s = Math.max(0, Math.floor(seconds));
   if (s < 60) return `${s} s`;

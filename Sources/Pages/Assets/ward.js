@@ -166,7 +166,7 @@ function sieve() {
     button.textContent = showsWell ? 'Show as a line' : 'Show as rows';
     document.querySelector('.wellline .names').hidden = showsWell;
   }
-  for (const item of document.querySelectorAll('.heard li')) item.hidden = Boolean(listensAs()) && item.dataset.of !== listensAs();
+  for (const item of document.querySelectorAll('.heard li')) item.hidden = Boolean(listensAs()) && item.dataset.session !== listensAs();
 }
 
 const plain = document.querySelector('link[rel="icon"]')?.href;
@@ -205,7 +205,7 @@ function act(name) {
 }
 
 const keys = {
-  j: () => step(1), k: () => step(-1), a: () => act('a'), z: () => act('z'), o: () => act('o'), m: toggle,
+  j: () => step(1), k: () => step(-1), a: () => act('a'), z: () => act('z'), o: () => act('o'), p: () => act('p'), m: toggle,
   '/': () => document.querySelector('[data-find]')?.focus(),
 };
 
@@ -222,6 +222,15 @@ function pressed(event) {
   if (field || !keys[event.key] || document.querySelector('[data-keys]')?.checked === false) return;
   event.preventDefault();
   keys[event.key]();
+}
+
+/** The moment of a trace that is pressed: three hours up to the last reading, and the half hour to come, which is no past. */
+function choose(link, event) {
+  const frame = link.getBoundingClientRect();
+  if (event.detail === 0 || frame.width === 0) return;
+  const back = 180 - (event.clientX - frame.left) / frame.width * 210;
+  const seconds = Math.max(0, Math.round(Number(link.dataset.last) - 60 * Math.max(0, back)));
+  link.href = `${link.pathname}?t=${seconds}`;
 }
 
 function look(text) {
@@ -254,6 +263,8 @@ export function startWard() {
       sieve();
       if (wantsWell() !== before) refresh(true);
     }
+    const past = target.closest?.('a.past');
+    if (past) choose(past, event);
     if (target.closest?.('[data-show-well]')) { showsWell = !showsWell; sieve(); refresh(true); }
     if (target.closest?.('[data-pill]')) show();
     if (target.closest?.('[data-ward-pause]')) paceOfAll('paused');

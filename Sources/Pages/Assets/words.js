@@ -1,4 +1,4 @@
-// Sentences of the API in the reader's unit, from their parts (`ValueText`, `GlucoseUnit.text`, `Telling.shortened`). Guarantees: no word is read; a value stays on the side of what it is compared with; times of day are written as everywhere on the page.
+// Sentences of the API in the reader's unit, from their parts (`ValueText`, `GlucoseUnit.text`, `PageText.shortened`). Guarantees: no word is read; a value stays on the side of what it is compared with; times of day are written as everywhere on the page.
 import { clockText } from './times.js';
 
 const perMillimole = 18.016;

@@ -4,6 +4,7 @@ import IsletFiles
 import IsletAlerts
 import IsletDevices
 import IsletKernel
+import IsletLoop
 import Testing
 
 @testable import IsletTrials
@@ -61,10 +62,12 @@ import Testing
                 return ""
             } catch { return "\(error)" }
         }
+        let able = AlgorithmKind.all.filter { TunedAlgorithm($0).algorithm.forecastMinutes != nil }.map(\.id)
+        #expect(able.count > 3)
         let own = problem("\(Self.policy) }]")
         #expect(
             own
-                == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (predictive-suspend, pid-insulin-feedback, oref1-style), or `glucoseIn20m`: basal-bolus makes no forecast"
+                == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (\(able.joined(separator: ", "))), or `glucoseIn20m`: basal-bolus makes no forecast"
         )
         #expect(
             problem("none }]\npolicies: [\(Self.policy)]")

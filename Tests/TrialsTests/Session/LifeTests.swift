@@ -27,7 +27,7 @@ import Testing
     }
 
     private func live(_ study: Study, _ person: VirtualSubject, _ index: Int, arm: Int = 0) throws -> (
-        outcome: SessionOutcome, deeds: [PersonRow]
+        outcome: SessionOutcome, personRows: [PersonRow]
     ) {
         let session = try Session(study: study, subject: person, index: index, arm: study.arms[arm])
         let outcome = session.run()
@@ -49,7 +49,7 @@ import Testing
         let people = try CohortLoader.subjects(of: study, studyPath: "life.yaml", jobs: 1)
         for (index, person) in people.prefix(2).enumerated() {
             let meals = try (0..<2).map { arm in
-                try live(study, person, index, arm: arm).deeds.filter { $0.kind == .meal }
+                try live(study, person, index, arm: arm).personRows.filter { $0.kind == .meal }
             }
             #expect(meals[0] == meals[1] && meals[0].count > 6)
         }
@@ -90,7 +90,7 @@ import Testing
             let lived = try live(life, titrated[index], index)
             #expect(lived.outcome.end == .completed, "\(index): \(lived.outcome.end)")
             spreads += try #require(lived.outcome.outcomes["sd_mgdl"])
-            sugar += lived.deeds.count { $0.kind == .rescue }
+            sugar += lived.personRows.count { $0.kind == .rescue }
             calm += try #require(try live(plain, fitting[index], index).outcome.outcomes["sd_mgdl"])
         }
         #expect(spreads > 1.4 * calm, "\(spreads / 12) against \(calm / 12) mg/dL")
@@ -130,7 +130,7 @@ import Testing
                 if group == "adult" { #expect(own.plannedMeals == adult.plannedMeals) }
                 // The session eats them, and so did the clinic.
                 #expect(
-                    try live(study, person, index).deeds.filter { $0.kind == .meal }.map(\.amount)
+                    try live(study, person, index).personRows.filter { $0.kind == .meal }.map(\.amount)
                         == own.meals.map(\.grams))
             }
             return (eaten, planned)

@@ -34,7 +34,7 @@ public enum AlertMechanism: String, Sendable, CaseIterable {
 }
 
 extension AlertPolicy {
-    /// The same policy with one mechanism removed.
+    /// This policy with one mechanism removed.
     public func without(_ mechanism: AlertMechanism) -> AlertPolicy {
         var policy = self
         switch mechanism {

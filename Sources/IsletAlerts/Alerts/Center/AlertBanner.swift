@@ -91,7 +91,7 @@ struct AlertBannerQueue: Sendable {
 
     let time: AlertBannerTime
     private var entries: [Entry] = []
-    /// Of an earlier life, until the list is heard.
+    /// Banners of an earlier life of the app, until the list of active alerts is known.
     private var remembered: [AlertBannerMark]
     /// Up to when the time on the screen is counted.
     private var countedTo = Instant.start

@@ -36,7 +36,7 @@ extension AlertCenter {
         judgeLater()
     }
 
-    /// The same for a dead app: it has them at its next launch.
+    /// Gives a dead app another policy, which it has at its next launch.
     public func followAtLaunch(_ policy: PreparedPolicy) {
         prepared = policy
         watchesReservoir = policy.watchesReservoir

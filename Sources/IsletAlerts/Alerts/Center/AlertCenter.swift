@@ -19,7 +19,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     var wallClock: WallClock
     var typedLow: TypedLow?
     private var wakeup: Wakeup? { didSet { movableWakeup = .unretained(wakeup) } }
-    /// The same, uncounted: every step looks at it.
+    /// Mirrors `wakeup`, unretained, to avoid reference counting per step.
     private var movableWakeup: Unmanaged<Wakeup>?
     private let port: (any NotificationPort)?
     private(set) var atDeath: StateAtDeath<AlertMemory>

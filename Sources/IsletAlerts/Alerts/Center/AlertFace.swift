@@ -10,7 +10,7 @@ public struct AlertFace: Sendable {
     public var cleared: [ClearedAlert]
     /// Codes whose condition holds, and whose episode has not begun.
     public var waiting: [AlertName]
-    /// Quiet hours are on.
+    /// Whether quiet hours are on.
     public var isQuiet: Bool
     public var isForeground: Bool
     public var isSignedIn: Bool
@@ -18,9 +18,9 @@ public struct AlertFace: Sendable {
     public var isClaimOk: Bool
     /// What is on the screen while the app is in front; nil where nothing is.
     public var banner: AlertBanner?
-    /// Those of thresholds that nobody has put away and whose time isn't over, in front or not.
+    /// Banners of thresholds that nobody has put away and whose time isn't over, whether or not the app is in the foreground.
     public var waitingBanners: [AlertBanner]
-    /// Of what is active: what somebody has snoozed, and until when.
+    /// Snoozes of active alerts, with their ends.
     public var snoozes: [AlertSnooze]
 }
 

@@ -134,7 +134,7 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     public var ownSeverity: AlertSeverity
     /// What was reviewed.
     public var review: AlertReview?
-    /// Of a rule that compares metrics: of the first.
+    /// Values of the first metric of a rule that compares metrics.
     public var values: AlertValues?
     /// Shown because somebody asked to see it; nothing is the matter.
     public var isPreview = false

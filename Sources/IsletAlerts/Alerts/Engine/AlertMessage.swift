@@ -51,7 +51,7 @@ public enum AlertMessage {
         return "\(word): \(who)\(rule.known?.message ?? rule.code.rawValue)"
     }
 
-    /// The same words for a place that names the subject itself.
+    /// The message without the subject's name, for a place that names the subject itself.
     package static func withoutSubject(_ rule: AlertRule, _ message: ValueText) -> ValueText {
         rule.subject.isEmpty ? message : message.removingFirst("\(rule.subject): ")
     }

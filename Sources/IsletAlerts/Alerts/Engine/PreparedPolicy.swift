@@ -22,7 +22,7 @@ public final class PreparedPolicy: Hashable, Sendable {
     let tests: [Test]
     /// Where those of each rule begin, and where the last end.
     let firstTest: [Int]
-    /// Of each rule the shortest time between two notifications, by severity, ns.
+    /// By rule and severity, the shortest time between two notifications, ns.
     let cooldowns: [Int64]
     /// For each rule the ages of the newest reading at which it may change its mind, ns.
     let ageEdges: [[Int64]]
@@ -43,7 +43,7 @@ public final class PreparedPolicy: Hashable, Sendable {
     let needsCompany: [Bool]
     /// Rules that raise a critical value without waiting.
     let isCriticalAtOnce: [Bool]
-    /// Of each rule, when what was shown in front only is notified after all; nil for never.
+    /// By rule, when an episode that was shown in the foreground only is notified after all; nil for never.
     let afterFront: [AfterFront?]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
@@ -56,7 +56,7 @@ public final class PreparedPolicy: Hashable, Sendable {
     package let ownMetrics: [AlertMetric]
     /// How many metrics an engine keeps a value of.
     let metricCount: Int
-    /// Of the rate, and of where it leads.
+    /// Whether any rule tests the glucose rate or the prediction.
     let followsTrend: Bool
 
     /// One comparison.

@@ -269,7 +269,7 @@ extension AlertFlow {
     @inline(__always)
     var watchedSteppingDeadline: Instant? { watchesStepping ? steppingDeadline : nil }
 
-    /// The same as `deadlineBesideStepping`, in place: to call that on what a class holds would copy the flow.
+    /// `deadlineBesideStepping`, in place: to call that on what a class holds would copy the flow.
     mutating func lookUpDeadlineBesideStepping(after now: Instant) -> Instant? {
         deadlineBesideStepping(after: now)
     }

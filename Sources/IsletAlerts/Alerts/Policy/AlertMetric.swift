@@ -99,7 +99,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         Row(
             "forecastGlucose", "Forecast glucose", "mg/dL", isInStudies: true, isPrediction: true,
             note:
-                "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on; oref1-style: the least of its predictions, 30 min on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min",
+                "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on; oref1-style: the least of its predictions, 30 min on; loop-style: its forecast, 30 min on; hovorka-mpc: its model's glucose, 30 min on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min",
             actions: ("Be ready to eat fast carbohydrate.", "Check the last meal and its bolus.")),
         Row(
             "unknownInsulin", "Insulin of unknown fate", "U",
@@ -183,7 +183,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var name: String { isOwn ? rawValue : row.name }
 
     private var row: Row { isOwn ? Self.own : Self.rows[index] }
-    /// Of all numbers of somebody's own: nothing is known of them but their name.
+    /// The row of all numbers of programs of one's own: nothing is known of them but their name.
     private static let own = Row(
         "own", "own", "", isInStudies: true, isPrediction: true,
         note: "what an algorithm or a listener of one's own answers (docs/algorithms.md)")

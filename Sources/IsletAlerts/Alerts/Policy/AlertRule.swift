@@ -85,7 +85,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
     public var keepFiringFor: Int64 = 0
     /// The shortest time between two notifications, ns; by severity where nothing is said.
     public var cooldown: Int64?
-    /// The same for one severity, before `cooldown`.
+    /// The shortest time between two notifications of one severity; goes before `cooldown`.
     public var cooldowns = AlertCooldowns()
     public var repeatEvery: Int64?
     public var escalations: [Escalation] = []

@@ -94,7 +94,7 @@ extension AlertLimits {
 }
 
 extension AlertRule {
-    /// Of rules; a threshold says it in a word of its own.
+    /// Fields of rules alone; a threshold says the same in a word of its own.
     public static let ruleFields: [PolicyField<AlertRule>] = [
         .init(
             "debounce", .span(\.debounce, mayBeZero: true),
@@ -102,7 +102,7 @@ extension AlertRule {
             leftOut: "5m for ALERT-PUMP-SIGNAL-LOSS and ALERT-PUMP-NO-ACTIVE-POD, else 0s")
     ]
 
-    /// Of rules and thresholds.
+    /// Fields of rules and thresholds.
     public static let fields: [PolicyField<AlertRule>] = [
         .init(
             "severity", .severity(\.severity), "How much it matters.",

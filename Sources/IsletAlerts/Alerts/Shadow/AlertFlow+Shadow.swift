@@ -17,7 +17,7 @@ extension AlertFlow {
         engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
     }
 
-    /// The same as `isSteppingInterrupted`, in place.
+    /// `isSteppingInterrupted`, in place.
     mutating func lookUpSteppingInterrupted() -> Bool { isSteppingInterrupted }
 
     /// Puts what was decided in order, in place, and says how much it is.
@@ -31,7 +31,7 @@ extension AlertFlow {
     /// Whether leaving the front may notify something. In place, as `rest`.
     mutating func holdsInFront() -> Bool { engine.holdsInFront }
 
-    /// The same as `steppingDeadline`, in place.
+    /// `steppingDeadline`, in place.
     mutating func lookUpSteppingDeadline() -> Instant? { steppingDeadline }
 
     /// As an app that died and was made anew from what it remembered.

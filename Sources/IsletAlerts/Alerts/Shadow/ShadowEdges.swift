@@ -6,7 +6,7 @@
 struct ShadowEdges<Value: Comparable & Sendable>: Sendable {
     /// Rising, none twice.
     private(set) var values: [Value] = []
-    /// Of each edge the parts that have it.
+    /// By edge, the parts that have it.
     private(set) var parts: [[Int]] = []
 
     var isEmpty: Bool { values.isEmpty }

@@ -106,7 +106,7 @@ struct ShadowLog: Sendable {
             | UInt64(index)
     }
 
-    /// Of each policy of the plan.
+    /// The effects of each policy of the plan.
     func effects() -> [[ShadowEffect]] {
         var effects = [[ShadowEffect]](repeating: [], count: plan.policies.count)
         for entry in entries {
@@ -173,7 +173,7 @@ struct ShadowLog: Sendable {
         }
     }
 
-    /// Of each policy of the plan, by the policy's rules.
+    /// The tallies of each policy of the plan, by the policy's rules.
     func tallies(at now: Instant) -> [[AlertTally]] {
         let parts = tallies.map { $0.soFar(at: now) }
         return plan.policies.indices.map { policy in

@@ -32,7 +32,7 @@ public struct ShadowPlan: Sendable {
         var members: [(policy: Int, rules: [Int])] = []
         /// Some rule is about a truth: what stands in its way matters, where anybody is scored by it.
         var isJudged: Bool { !members.isEmpty && policy.rules.contains { $0.truth != nil } }
-        /// Of each rule the code's place in `codes`.
+        /// By rule, the code's place in `codes`.
         var codes: [Int] = []
         /// Some rule is of what follows from readings: it needs the ones before.
         var followsReadings = false
@@ -52,7 +52,7 @@ public struct ShadowPlan: Sendable {
         var parts: [Int] = []
         /// By metric.
         var edges: [ShadowEdges<Double>] = []
-        /// Of the age of the newest reading, ns.
+        /// Edges of the age of the newest reading, ns.
         var ages = ShadowEdges<Int64>()
         var firstAge = Int64.max
         var watchesStepping = false

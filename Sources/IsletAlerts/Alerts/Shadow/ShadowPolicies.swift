@@ -128,12 +128,12 @@ public actor ShadowPolicies: SessionActor {
     /// What each part of the plan came to. Once, at the session's end.
     package func takeRecords() -> [ShadowPartRecord] { engine.takeRecords(at: executor.now) }
 
-    /// Of each policy, by its rules.
+    /// The tallies of each policy, by its rules.
     public func tallies() -> [[AlertTally]] { engine.log.tallies(at: executor.now) }
 
-    /// The same as text, as a store keeps it.
+    /// The effects of each policy as text, as a store keeps them.
     public func texts(_ numbers: ShadowNumbers) -> [[UInt8]] { engine.log.texts(numbers) }
 
-    /// Of each policy, in the order in which it alone would have them; empty unless they are kept.
+    /// The effects of each policy, in the order in which it alone would have them; empty unless they are kept.
     public func effects() -> [[ShadowEffect]] { engine.log.effects() }
 }

@@ -83,7 +83,7 @@ public struct AlertWorld: Sendable {
     private var unsettled: [AlertInput] = []
     private var newest: [AlertEngine.Sample?]
     private var steppedAt: Instant?
-    /// Of each metric, when an event last said its value: that one takes the regular one's place.
+    /// By metric, when an event last gave its value, which then takes the place of the regular one.
     private var takenAt: [Instant?]
     private var hasBegun = false
 

@@ -5,7 +5,7 @@
 
 /// What is recommended for one metric of one kind of subject in one stage of its life.
 package struct MetricRange: Hashable, Sendable {
-    /// Of a subject: `person`, `grow-room`.
+    /// The kind of subject: `person`, `grow-room`.
     package var kind: String
     package var stage: String
     package var metric: AlertMetric
@@ -27,7 +27,7 @@ package struct MetricRange: Hashable, Sendable {
     private static let consensus =
         "international consensus on time in range, Diabetes Care 2019;42:1593, its target range"
 
-    /// Of people: the consensus' target ranges of glucose.
+    /// Ranges for people: the consensus' target ranges of glucose.
     package static let ofPeople = [
         MetricRange("person", "adult", .glucose, 70...180, consensus),
         MetricRange("person", "child", .glucose, 70...180, consensus),

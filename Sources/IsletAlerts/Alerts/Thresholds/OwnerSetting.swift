@@ -12,7 +12,7 @@ package struct AlertSubject: Hashable, Sendable, Codable {
     package var name: String
     /// `person`, `grow-room`, or what else somebody measures.
     package var kind: String
-    /// Of its life, for recommended ranges; empty where there is none.
+    /// The stage of the subject's life, for recommended ranges; empty where there is none.
     package var stage: String
 
     package init(id: String, name: String, kind: String = "person", stage: String = "") {

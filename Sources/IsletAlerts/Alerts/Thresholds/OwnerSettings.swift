@@ -42,7 +42,7 @@ package protocol OwnerStore: Sendable {
     func update<R>(_ body: (inout SettingsLedger) throws -> R) throws -> R
     func permission() throws -> NotificationPermission
     func set(_ permission: NotificationPermission) throws
-    /// Of one subject, or of all; newest first.
+    /// The episodes of one subject, or of all; newest first.
     func history(of subject: String?) throws -> [ThresholdEpisode]
     /// Adds to the history; an episode that is there already, open, is replaced.
     func record(_ episodes: [ThresholdEpisode]) throws

@@ -35,7 +35,7 @@ package struct SettingsAnswer: Hashable, Sendable, Codable {
     package static let largest = 500
 
     package struct Refusal: Hashable, Sendable, Codable {
-        /// Of the request's write.
+        /// The place of the write in its request.
         package var index: Int
         package var reason: String
         /// Its time is too far ahead.

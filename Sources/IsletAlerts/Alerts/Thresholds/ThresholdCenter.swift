@@ -154,7 +154,7 @@ package struct ThresholdCenter: Sendable {
         for request in outbox { requests.append(addressed(request, to: id)) }
     }
 
-    /// The same as one of all subjects' requests.
+    /// The request with a token, an identifier and a link of its own among those of all subjects.
     private mutating func addressed(_ request: NotificationRequest, to id: String) -> NotificationRequest {
         var request = request
         request.token = nextToken

@@ -5,7 +5,7 @@
 package import IsletAlerts
 
 extension MetricRange {
-    /// Of whatever grows, as the metrics have them.
+    /// Ranges for whatever grows, as the metrics have them.
     package static let ofRooms = AlertMetric.recommendedRanges.map {
         MetricRange("grow-room", $0.stage, $0.metric, $0.range, "the ranges that growers aim at")
     }

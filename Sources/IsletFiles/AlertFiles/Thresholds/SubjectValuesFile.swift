@@ -13,7 +13,7 @@ package struct SubjectValuesFile: Sendable {
     /// One file's span: three years keep a session's instants far from their end.
     private static let longest: Int64 = 1100 * 86_400
 
-    /// Of the first value, seconds since 1970.
+    /// When the first value was measured, seconds since 1970.
     package let start: Int64
     package let values: [SubjectValue]
     package var end: Instant { values.last?.at ?? .start }

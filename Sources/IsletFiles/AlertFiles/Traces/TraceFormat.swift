@@ -54,13 +54,13 @@ package struct TraceCounts: Hashable, Sendable {
     /// "Low" and "High".
     package var lowWords = 0
     package var highWords = 0
-    /// The same sensor, time and value again.
+    /// Rows that repeat a sensor's time and value.
     package var duplicates = 0
-    /// The same sensor and time with another value: the first counts.
+    /// Rows that repeat a sensor's time with another value: the first counts.
     package var conflicts = 0
     /// Later in the file than a later one: put in its place.
     package var outOfOrder = 0
-    /// Of a sensor that was not followed at that time.
+    /// Rows of a sensor that was not followed at that time.
     package var overlapping = 0
     /// Times that local clocks show twice, taken by their order.
     package var ambiguous = 0

@@ -35,7 +35,7 @@ struct TraceRows {
     static let plausible = 10.0...1000.0
     /// mmol/L.
     private static let plausibleMillimoles = 0.6...55.5
-    /// Of a trace's median, in its own unit. Beyond, the unit is another.
+    /// Where a trace's median lies, in its own unit. Beyond, the unit is another.
     private static let usualMedian: [GlucoseUnit: ClosedRange<Double>] = [
         .mgdl: 30...600, .mmolL: 2.2...33.3,
     ]

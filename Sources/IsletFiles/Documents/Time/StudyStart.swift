@@ -24,7 +24,7 @@ public struct StudyStart: Hashable, Sendable {
     /// How that zone's offset changes after the start.
     private var changes: [SessionCalendar.Change] = []
 
-    /// The same start in a zone whose offset at it is the start's own.
+    /// This start in a zone whose offset at it is the start's own.
     public func inZone(_ name: String, changes: [SessionCalendar.Change]) -> StudyStart {
         var start = self
         start.timeZone = name
@@ -48,7 +48,7 @@ public struct StudyStart: Hashable, Sendable {
         unixSeconds = localSeconds - Int64(offset) * 60
     }
 
-    /// Of what ISO 8601 allows: a `T`, whole seconds, and an offset as `Z` or `±HH:MM`.
+    /// Whether the text is the part of ISO 8601 that is read: a `T`, whole seconds, and an offset as `Z` or `±HH:MM`.
     private static func isComplete(_ text: String.UTF8View) -> Bool {
         guard !text.contains(where: { " .,".utf8.contains($0) }), let last = text.last else { return false }
         return "Zz".utf8.contains(last)

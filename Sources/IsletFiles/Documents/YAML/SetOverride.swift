@@ -106,7 +106,7 @@ package struct SetOverride: Hashable, Sendable {
 }
 
 extension YAMLNode {
-    /// The same tree, said to come from `origin`.
+    /// The tree as if it came from `origin`.
     package func placed(at origin: Origin) -> YAMLNode {
         switch content {
         case .scalar: YAMLNode(content, origin: origin)

@@ -104,7 +104,7 @@ package struct TextRule: Sendable {
 package struct MappingShape: Sendable {
     package var summary: String
     package var keys: [KeyShape]
-    /// Of these keys exactly one must be there.
+    /// Keys of which exactly one must be there.
     package var exactlyOne: [String]
     /// A key on the left has a meaning only beside the key on the right.
     package var onlyBeside: [(key: String, other: String)]
@@ -151,7 +151,7 @@ package struct KeyShape: Sendable {
         self.leftOut = leftOut
     }
 
-    /// The same key where leaving it out means something else.
+    /// The key where leaving it out means something else.
     package func leavingOut(_ meaning: String) -> KeyShape {
         guard !isRequired else { return self }
         var key = self

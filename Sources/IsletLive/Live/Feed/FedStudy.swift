@@ -6,8 +6,8 @@ package import IsletFiles
 package import IsletTrials
 
 extension Study {
-    /// The same therapy, algorithms and alerts about somebody else's glucose, from `start` on. The study's own body lives on its programmed basal, fasts,
-    /// and shows nobody its glucose.
+    /// The therapy, algorithms and alerts of this study about somebody else's glucose, from `start` on. The study's own body lives on its programmed
+    /// basal, fasts, and shows nobody its glucose.
     package func fed(from start: StudyStart) -> Study {
         var study = self
         study.start = start

@@ -14,11 +14,11 @@ import IsletKernel
 package struct FeedFile {
     package struct Reading: Hashable, Sendable {
         package var line: Int
-        /// Of the stamp, in UTC; as if it were UTC where the file has no offsets.
+        /// The stamp, milliseconds since 1970, UTC; as if it were UTC where the file has no offsets.
         package var milliseconds: Int64
         package var mgdl: Double
 
-        /// The same at every reading of the file.
+        /// The reading's key: equal each time that the file is read.
         package var key: String { "cgm-\(milliseconds)" }
     }
 

@@ -108,7 +108,7 @@ final class ForkLife {
         }
         live.relive(said, key: key)
         if let reason { return reason }
-        return live.door.outcome(of: live.inputCount)?.refusal?.reason
+        return live.door.outcome(of: live.inputCount)?.refusal?.reason.text
     }
 
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
@@ -116,14 +116,14 @@ final class ForkLife {
         guard let input = LiveInput(bytes: input.bytes) else { return nil }
         if let leftOut = input.leftOut { return leftOut.reason }
         if let problem = input.problem(in: live.inputContext) {
-            return problem.reason
+            return problem.reason.text
         }
         if input.isMarked(.measures) {
             let mine = live.person?.plasmaTruth ?? []
             guard let last = mine.indices.last, original.plasma.indices.contains(last) else { return nil }
             let apart = abs(mine[last] - original.plasma[last])
             return apart <= LiveFork.sameGlucoseMgdl
-                ? nil : "glucose is \(apart.rounded()) mg/dL away from where it was measured"
+                ? nil : "glucose is not what it was where this was measured"
         }
         guard input.isMarked(.aboutActiveAlert), let alert = input.text("alert") else { return nil }
         let active = live.session.executor.inspect { live.session.alerts.here { $0.active } }

@@ -26,7 +26,7 @@ extension LiveFork {
             Self.words(policy: policy?.name, algorithm: algorithm?.kind.id)
         }
 
-        /// Of the names of what took over.
+        /// What took over, in words: the names of policy and algorithm.
         package static func words(policy: String?, algorithm: String?) -> String {
             let parts =
                 (policy.map { ["alerts by \(JournalLine.line($0))"] } ?? [])

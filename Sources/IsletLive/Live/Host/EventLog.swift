@@ -9,7 +9,7 @@ package struct EventLog: Sendable {
     package static let limit = 20_000
 
     private var events: [LiveEvent] = []
-    /// Of the oldest that is kept.
+    /// The number of the oldest event that is kept.
     private var first = 1
 
     package init() {}

@@ -425,7 +425,7 @@ package final class LiveHost: Sendable {
         }
     }
 
-    /// The same, and has it advanced then.
+    /// Keeps what is shown, and has the session advanced when it wants to be.
     private func settle(_ slot: Slot, _ core: Slot.Core) {
         show(slot, core)
         board.withLock { $0.schedule(slot, at: due(core)) }
@@ -464,7 +464,7 @@ package final class LiveHost: Sendable {
         _ = session.take(
             LiveCommand(.clockStep(seconds: Double(step) / Double(Nanoseconds.second))),
             at: core.goal(at: now, piece: nil))
-        // By the clock that counts from now on.
+        // The anchor is by the wall clock as it is from now on.
         core.anchor(.real, at: session.now, continuous: now, utc: utc, boot: clocks.bootID, isClockStep: true)
     }
 }

@@ -36,7 +36,7 @@ final class Slot: Sendable {
         private(set) var pace = LivePace.paused
         /// Session time and the continuous clock at one moment.
         private var origin = (instant: Instant.start, continuous: Int64(0))
-        /// The same and the clocks of devices outside, which nobody sets when the wall clock is set.
+        /// `anchor` with the clocks of devices outside, which nobody sets when the wall clock is set.
         private(set) var deviceAnchor: LiveAnchor?
 
         /// Both belong together from here on.

@@ -56,7 +56,7 @@ struct GivenBoluses: Hashable, Codable {
     private static let duration = 6 * Nanoseconds.hour
     private static let (end, peak) = (360.0, 75.0)
 
-    /// Of a unit, after so many minutes.
+    /// The share of a unit that still acts after so many minutes.
     static func share(after minutes: Double) -> Double {
         guard minutes > 0 else { return 1 }
         guard minutes < end else { return 0 }

@@ -29,7 +29,7 @@ package struct InputFacts: Sendable {
     /// In the journal.
     package let name: String
     package let kind: Kind
-    /// Of what is said and shown: `factor` times what the journal has.
+    /// The unit of what is said and shown, which is `factor` times what the journal has.
     package var unit = ""
     package var factor = 1.0
     /// In the API and in forms; nil where nobody says it there.
@@ -38,9 +38,9 @@ package struct InputFacts: Sendable {
     package var isRequired = true
     /// Whether a command may say null.
     package var canBeNull = false
-    /// Of a command that doesn't say it; nil for nothing.
+    /// The value for a command that doesn't say one; nil for none.
     package var usual: LiveValue?
-    /// In a refusal.
+    /// What it is called in a refusal, which has its unit from `unit`.
     package var words: String
     /// Among an event's values; nil where they have it not.
     package var told: String?
@@ -64,7 +64,7 @@ package struct InputFacts: Sendable {
     /// The bounds of a number as it is said; nil for what is no number.
     package var range: ClosedRange<Double>? {
         switch kind {
-        case .number(let range): range.lowerBound * factor...range.upperBound * factor
+        case .number(let range): said(range.lowerBound)...said(range.upperBound)
         case .bound(let range): range
         case .whole(let range): Double(range.lowerBound)...Double(range.upperBound)
         default: nil
@@ -78,11 +78,11 @@ package struct InputFacts: Sendable {
     func problem(of value: LiveValue, in context: LiveInputContext) -> LiveRefusal? {
         switch (kind, value) {
         case (.number(let range), .number(let number)), (.bound(let range), .number(let number)):
-            LiveInput.outside(words, number, range)
+            LiveInput.outside(words, said(number), unit, said(range.lowerBound)...said(range.upperBound))
         case (.whole(let range), .whole(let number)):
             LiveInput.outside(
-                words, Double(number), Double(range.lowerBound)...Double(range.upperBound))
-        case (.clock, .whole(let minute)): LiveInput.outside(words, Double(minute), 0...1439)
+                words, Double(number), unit, Double(range.lowerBound)...Double(range.upperBound))
+        case (.clock, .whole(let minute)): LiveInput.outside(words, Double(minute), unit, 0...1439)
         case (.alert(let orOfCatalogue), .text(let code)):
             // Whoever has no pump and no loop has none of their alerts to look at.
             orOfCatalogue && context.kind.isPerson && AlertCode(rawValue: code) != nil
@@ -90,6 +90,11 @@ package struct InputFacts: Sendable {
         case (.metric, .text(let metric)): LiveInput.problem(metric, nil, nil, context.kind)
         default: nil
         }
+    }
+
+    /// A number of the journal as it is said and shown, in `unit`.
+    private func said(_ number: Double) -> Double {
+        factor == 1 ? number : (number * factor * 1e6).rounded() / 1e6
     }
 
     /// A word that is typed; nil for what is none of this kind.

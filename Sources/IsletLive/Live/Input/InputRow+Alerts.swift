@@ -5,7 +5,7 @@ import IsletDevices
 
 extension InputRow {
     private static let episodes = 0...1_000_000_000
-    private static let episodeWords = "episode, s since the start"
+    private static let episodeWords = "episode, since the start"
 
     static let ofAlerts: [InputRow] = [
         InputRow(
@@ -15,12 +15,12 @@ extension InputRow {
         ) { door, alert in try door.acknowledge(AlertName(rawValue: alert)) },
         InputRow(
             "snooze", "An alert is held back for so long.", .alert,
-            .whole("minutes", "min", 1...1440, "snooze, min", told: "duration"),
+            .whole("minutes", "min", 1...1440, "snooze", told: "duration"),
             keys: [InputKeys("snooze", "CODE 30", "an alert, for so many minutes")],
             words: Words("snooze {alert} for {minutes}", "Snoozed for {minutes}: {alert}"),
             marks: [.aboutActiveAlert]
         ) { door, alert, minutes in
-            try door.tell(.snooze(AlertName(rawValue: alert), for: LiveDoor.nanoseconds(minutes)))
+            try door.tell(.snooze(AlertName(rawValue: alert), for: InputDispatcher.nanoseconds(minutes)))
         },
         InputRow(
             "endSnooze", "A snooze is taken back: what it held back is notified, if it still holds.", .alert,
@@ -84,7 +84,7 @@ extension InputRow {
     ]
 
     private static let sensitivity = InputField<Int?>.optionalWhole(
-        "sensitivityMinutes", "min", 0...1440, said: "sensitivity_minutes", "sensitivity, min",
+        "sensitivityMinutes", "min", 0...1440, said: "sensitivity_minutes", "sensitivity",
         told: "sensitivity")
     private static let enabled = InputField<Bool?>.optionalFlag("isEnabled", said: "enabled")
     private static let setThreshold = Words("set a threshold", "Threshold set")
@@ -92,8 +92,8 @@ extension InputRow {
     static let ofThresholds: [InputRow] = [
         InputRow(
             "quietHours", "From and to, local time; null for none.",
-            .clock("fromMinute", said: "from", "quiet hours, min after midnight"),
-            .clock("toMinute", said: "to", "quiet hours, min after midnight"),
+            .clock("fromMinute", said: "from", "quiet hours, after midnight"),
+            .clock("toMinute", said: "to", "quiet hours, after midnight"),
             keys: [
                 InputKeys("quiet", "22:00-07:00", "quiet hours; `quiet off`") { LiveWords.quiet($0[0]) }
             ],

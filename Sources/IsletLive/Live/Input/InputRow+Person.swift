@@ -6,7 +6,7 @@ import IsletLoop
 
 extension InputRow {
     private static let bolusRange = 0.05...100.0
-    private static func amount(_ words: String = "manual bolus, U") -> InputField<Double> {
+    private static func amount(_ words: String = "manual bolus") -> InputField<Double> {
         .number("units", "U", bolusRange, words, told: "bolus")
     }
     private static func measured(_ words: String) -> InputField<Double> {
@@ -21,7 +21,7 @@ extension InputRow {
     static let ofPerson: [InputRow] = [
         InputRow(
             "meal", "Carbohydrate that is eaten, announced to the loop, or both.",
-            .number("grams", "g", 1...MealAnnouncement.largest.grams, "meal, g", told: "carbohydrate"),
+            .number("grams", "g", 1...MealAnnouncement.largest.grams, "meal", told: "carbohydrate"),
             .flag("isEaten", said: "eaten", usual: true),
             .flag("isAnnounced", said: "announced", usual: true),
             of: .person(lacks: "no meals"),
@@ -47,14 +47,14 @@ extension InputRow {
             try door.person().meal(grams, isEaten: isEaten, isAnnounced: isAnnounced)
         },
         InputRow(
-            "bloodGlucose", "A finger-stick value.", measured("blood glucose, mg/dL"),
+            "bloodGlucose", "A finger-stick value.", measured("blood glucose"),
             of: .person(lacks: "no glucose"), keys: [InputKeys("bg", "110", "a finger-stick value, mg/dL")],
             words: Words("note a blood glucose of {mgdl}", "Blood glucose: {mgdl}"),
             form: Form("Blood glucose", labels: ["Finger-stick value"], submit: "Save value"),
             marks: [.measures]
         ) { door, mgdl in try door.person().bloodGlucose(mgdl) },
         InputRow(
-            "calibration", "A finger-stick value to calibrate with.", measured("calibration, mg/dL"),
+            "calibration", "A finger-stick value to calibrate with.", measured("calibration"),
             of: .person(lacks: "no glucose"),
             keys: [InputKeys("cal", "110", "a finger-stick value to calibrate with, mg/dL")],
             words: Words("calibrate the sensor with {mgdl}", "Sensor calibrated: {mgdl}"),
@@ -86,8 +86,8 @@ extension InputRow {
         InputRow(
             "stateInsulin",
             "The boluses of the last eight hours, as the person states them: their sum, and when the last one was given. A loop that doesn't know these hours gives no corrections before.",
-            .number("units", "U", 0...200, "insulin of the last eight hours, U", told: "boluses"),
-            .whole("minutesAgo", "min", 0...480, "last bolus, min ago", told: "last_bolus"),
+            .number("units", "U", 0...200, "insulin of the last eight hours", told: "boluses"),
+            .whole("minutesAgo", "min", 0...480, "time since the last bolus", told: "last_bolus"),
             of: .person(lacks: "no pump"),
             keys: [
                 InputKeys("given", "6.5 40", "units of all boluses of the last 8 h, the last one 40 min ago")
@@ -98,15 +98,15 @@ extension InputRow {
         ) { door, units, minutesAgo in try door.person().stateInsulin(units, minutesAgo: minutesAgo) },
         InputRow(
             "target", "The nominal target from now on.",
-            .number("mgdl", "mg/dL", LoopController.targetRange, "target, mg/dL", told: "target"),
+            .number("mgdl", "mg/dL", LoopController.targetRange, "target", told: "target"),
             of: .person(lacks: "no loop"), keys: [InputKeys("target", "110", "mg/dL")],
             words: Words("set the target to {mgdl}", "Target: {mgdl}"), marks: [.setting]
         ) { door, mgdl in try door.person().target(mgdl) },
         InputRow(
             "temporaryBasal", "A share of the basal for so long, in whole steps of five minutes.",
             .number(
-                "multiplier", "%", 0...10, said: "percent", factor: 100, "basal multiplier", told: "basal"),
-            .whole("minutes", "min", 5...1440, "temporary basal, min", told: "duration"),
+                "multiplier", "%", 0...10, said: "percent", factor: 100, "temporary basal", told: "basal"),
+            .whole("minutes", "min", 5...1440, "time of the temporary basal", told: "duration"),
             of: .person(lacks: "no pump"),
             keys: [
                 InputKeys("temp", "50% 30", "share of the basal, for so many minutes") { words in
@@ -123,7 +123,8 @@ extension InputRow {
             judge: { input, _ in
                 guard let minutes = input.whole("minutes"), minutes % 5 != 0 else { return nil }
                 return LiveRefusal(
-                    .outOfRange, "temporary basal, min: found \(minutes), expected whole steps of 5")
+                    .outOfRange,
+                    "time of the temporary basal: found \(minutes) min, expected whole steps of 5")
             }
         ) { door, multiplier, minutes in try door.person().temporaryBasal(multiplier, minutes: minutes) },
         InputRow(
@@ -167,7 +168,7 @@ extension InputRow {
         InputRow(
             "subject", "Whom the loop's sessions are about, from the next one on.",
             .text("id", "1 to 100 printable characters", pattern: "^[^\\u0000-\\u001f]{1,100}$"),
-            .number("kilograms", "kg", 1...300, "weight, kg", told: "weight"), of: .person(lacks: "no loop"),
+            .number("kilograms", "kg", 1...300, "weight", told: "weight"), of: .person(lacks: "no loop"),
             keys: [InputKeys("subject", "NAME 70", "kilograms, from the next session on")],
             words: Words("set the subject to {id}, {kilograms}", "Subject: {id}, {kilograms}"),
             marks: [.setting],
@@ -211,7 +212,7 @@ extension InputRow {
         ) { door in try door.person().cancelBolus() },
         InputRow(
             "suspend", "Stops all delivery; the pump reminds after so long, where that is said.",
-            .optionalWhole("minutes", "min", 1...1440, canBeNull: true, "suspension, min", told: "duration"),
+            .optionalWhole("minutes", "min", 1...1440, canBeNull: true, "suspension", told: "duration"),
             of: .person(lacks: "no pump"),
             keys: [
                 InputKeys("suspend", "", "all delivery"),
@@ -259,7 +260,7 @@ extension InputRow {
     static let fromOutside: [InputRow] = [
         InputRow(
             "reading", "A reading of a real sensor, by its own stamp, ns since the session's start.",
-            .whole("at", "ns", Int.min...Int.max), measured("reading, mg/dL"),
+            .whole("at", "ns", Int.min...Int.max), measured("reading"),
             of: .person(lacks: "no device outside: its monitor is simulated"), api: nil,
             words: Words("show a reading from outside of {mgdl}", "Reading from outside: {mgdl}"),
             judge: { _, context in
@@ -276,9 +277,9 @@ extension InputRow {
             .text("id", "the treatment's"), .text("by", "which app says so"),
             .whole("at", "", Int.min...Int.max, "treatment, ns since the start"),
             .optionalNumber(
-                "units", 0.01...100, unit: "U", "insulin that was given, U", told: "insulin"),
+                "units", 0.01...100, unit: "U", "insulin that was given", told: "insulin"),
             .optionalNumber(
-                "grams", 0.1...MealAnnouncement.largest.grams, unit: "g", "carbohydrate that was eaten, g",
+                "grams", 0.1...MealAnnouncement.largest.grams, unit: "g", "carbohydrate that was eaten",
                 told: "carbohydrate"),
             .optionalText("document"),
             of: .person(lacks: "no insulin and no meals"), api: nil,
@@ -305,11 +306,11 @@ extension InputRow {
             judge: { _, _ in
                 LiveRefusal(.notAnInput, "found what only a fork's journal has, expected an input")
             }
-        ) { _, _, reason in throw LiveRefusal(.leftOut, reason) },
+        ) { _, _, reason in throw LiveRefusal(.leftOut, ValueText(reason)) },
         InputRow(
             "clockStep", "The wall clock was set, by so many seconds against the time that passed.",
             .number(
-                "seconds", "s", -10.0 * 366 * 86_400...10.0 * 366 * 86_400, "clock step, s", told: "step"),
+                "seconds", "s", -10.0 * 366 * 86_400...10.0 * 366 * 86_400, "clock step", told: "step"),
             api: nil,
             words: Words("set the clock by {seconds}", "The clock was set by {seconds}")
         ) { door, seconds in door.clockStep(seconds) },

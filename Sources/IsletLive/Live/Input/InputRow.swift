@@ -2,8 +2,9 @@
 //
 // Guarantees: journal, API and its document, keyboard, forms, events and timeline go by the rows alone: a new command is a row, and the function that the row
 // calls. Names, kinds and order of fields stand in journals: a row's are never given another meaning.
-// Does not: run what it does out of turn. `LiveDoor` does, at the input's instant, on the session's thread.
+// Does not: run what it does out of turn. `InputDispatcher` does, at the input's instant, on the session's thread.
 
+import IsletDevices
 import IsletTrials
 
 package struct InputRow: Sendable {
@@ -52,7 +53,7 @@ package struct InputRow: Sendable {
         package var title: String
         package var submit: String
         package var note: String
-        /// Of the fields, in their order.
+        /// Labels of the fields, in their order.
         package var labels: [String]
 
         package init(_ title: String, labels: [String] = [], submit: String, note: String = "") {
@@ -87,7 +88,7 @@ package struct InputRow: Sendable {
     package let form: Form?
     package let marks: Set<Mark>
     private let judge: @Sendable (LiveInput, LiveInputContext) -> LiveRefusal?
-    private let act: @Sendable (LiveDoor, LiveInput) throws -> Void
+    private let act: @Sendable (InputDispatcher, LiveInput) throws -> Void
 
     /// - Parameters:
     ///   - judge: what is wrong with it beyond the bounds of its fields.
@@ -98,7 +99,7 @@ package struct InputRow: Sendable {
         of subject: Subject = .anybody, api: API? = API(), keys: [InputKeys] = [], words: Words,
         form: Form? = nil, marks: Set<Mark> = [],
         judge: @escaping @Sendable (LiveInput, LiveInputContext) -> LiveRefusal? = { _, _ in nil },
-        act: @escaping @Sendable (LiveDoor, repeat each Value) throws -> Void
+        act: @escaping @Sendable (InputDispatcher, repeat each Value) throws -> Void
     ) {
         (self.name, self.summary, self.subject, self.api) = (name, summary, subject, api)
         (self.keys, self.words, self.form, self.marks, self.judge) = (keys, words, form, marks, judge)
@@ -156,7 +157,7 @@ package struct InputRow: Sendable {
     }
 
     /// Does what an input of this row says, whole or not at all.
-    func perform(_ input: LiveInput, by door: LiveDoor) throws { try act(door, input) }
+    func perform(_ input: LiveInput, by door: InputDispatcher) throws { try act(door, input) }
 }
 
 extension LiveInput {

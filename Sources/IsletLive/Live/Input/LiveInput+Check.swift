@@ -38,12 +38,32 @@ extension LiveInput {
     }
 
     /// NaN is in no range.
+    /// - Parameter unit: of value and range.
     static func outside(
-        _ name: String, _ value: Double, _ range: ClosedRange<Double>
+        _ name: String, _ value: Double, _ unit: String, _ range: ClosedRange<Double>
     ) -> LiveRefusal? {
         if range.contains(value) { return nil }
+        let nearest = value < range.lowerBound ? range.lowerBound : range.upperBound
+        // What is no number has no unit.
+        let found: ValueText =
+            value.isFinite ? "\(value, unit: unit, comparedWith: nearest)" : ValueText(String(value))
+        func bound(_ bound: Double) -> ValueText {
+            "\(bound, unitless: unit, comparedWith: bound == nearest && value.isFinite ? value : nil)"
+        }
         return LiveRefusal(
-            .outOfRange, "\(name): found \(value), expected \(range.lowerBound) to \(range.upperBound)")
+            .outOfRange,
+            "\(name): found \(found), expected \(bound(range.lowerBound)) to \(bound(range.upperBound))")
+    }
+
+    /// Nil where both sides make sense together.
+    static func contradiction(
+        _ metric: AlertMetric, low: Double?, high: Double?
+    ) -> LiveRefusal? {
+        guard let low, let high, low >= high else { return nil }
+        return LiveRefusal(
+            .contradictory,
+            "threshold of \(metric.rawValue): found \(low, unitless: metric.unit, comparedWith: high) to \(high, unit: metric.unit, comparedWith: low), expected low below high"
+        )
     }
 
     static func unknown(_ alert: String, _ context: LiveInputContext) -> LiveRefusal? {
@@ -67,18 +87,15 @@ extension LiveInput {
                 .unknownMetric, "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
             )
         }
-        let unit = "threshold of \(metric), \(known.unit)"
         for bound in [low, high] {
-            if let bound, let problem = outside(unit, bound, range) { return problem }
+            if let bound, let problem = outside("threshold of \(metric)", bound, known.unit, range) {
+                return problem
+            }
         }
-        if let low, let high, low >= high {
-            return LiveRefusal(
-                .contradictory, "\(unit): found \(low) to \(high), expected low below high")
-        }
-        return nil
+        return contradiction(known, low: low, high: high)
     }
 
-    /// Of one side of a threshold, whatever its metric: each metric has a range of its own within.
+    /// The widest range of one side of a threshold: each metric has a range of its own within.
     package static let sides: ClosedRange<Double> = {
         let ranges = AlertMetric.allCases.compactMap { range(of: $0) }
         return (ranges.map(\.lowerBound).min() ?? 0)...(ranges.map(\.upperBound).max() ?? 0)

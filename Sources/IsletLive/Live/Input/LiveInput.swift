@@ -163,7 +163,7 @@ package struct LiveCommand: Hashable, Sendable {
 /// What its sender hears.
 package struct LiveAnswer: Hashable, Sendable {
     package var outcome: LiveOutcome
-    /// Of the input in its journal; nil where it was refused before it got one.
+    /// The number of the input in its journal; nil where it was refused before it got one.
     package var number: Int?
     /// It had been answered before.
     package var isRepeated = false

@@ -1,7 +1,10 @@
 // Why an input was refused: a code for programs, a sentence for people.
 //
 // Guarantees: a journal keeps both, and a replay compares the code, so that a sentence may be written anew. What a journal of before has no code
-// for is compared as refused, whatever its words say.
+// for is compared as refused, whatever its words say. A sentence keeps its values, so that a reader has them in their own unit; one that was read
+// from a journal is text, with the unit that stands in it.
+
+package import IsletDevices
 
 /// The kinds of refusals. A code stands in journals and in the API: it is never given another meaning.
 package enum RefusalCode: String, CaseIterable, Sendable {
@@ -91,11 +94,16 @@ package enum RefusalCode: String, CaseIterable, Sendable {
 package struct LiveRefusal: Error, Hashable, Sendable {
     /// A `RefusalCode`; empty for a journal's line of before there were codes.
     package var code: String
-    package var reason: String
+    /// One line.
+    package let reason: ValueText
 
-    package init(_ code: RefusalCode, _ reason: String) { self.init(code: code.rawValue, reason: reason) }
+    package init(_ code: RefusalCode, _ reason: ValueText) { self.init(code: code.rawValue, reason: reason) }
 
-    init(code: String, reason: String) { (self.code, self.reason) = (code, reason) }
+    /// What a text of somebody else's breaks into lines is one line, as a journal has it.
+    init(code: String, reason: ValueText) {
+        let line = JournalLine.line(reason.text)
+        (self.code, self.reason) = (code, line == reason.text ? reason : ValueText(line))
+    }
 }
 
 /// What became of an input.
@@ -103,7 +111,7 @@ package enum LiveOutcome: Hashable, Sendable {
     case taken
     case refused(LiveRefusal)
 
-    static func refused(_ code: RefusalCode, _ reason: String) -> LiveOutcome {
+    static func refused(_ code: RefusalCode, _ reason: ValueText) -> LiveOutcome {
         .refused(LiveRefusal(code, reason))
     }
 
@@ -119,5 +127,10 @@ package enum LiveOutcome: Hashable, Sendable {
     }
 
     /// As a journal's line has it.
-    var text: String { refusal.map { "refused " + JournalLine.coded($0.code, $0.reason) } ?? "taken" }
+    var text: String { refusal.map { "refused " + JournalLine.coded($0.code, $0.reason.text) } ?? "taken" }
+}
+
+extension ValueText.StringInterpolation {
+    /// A whole number without a unit.
+    mutating func appendInterpolation(_ number: Int) { appendInterpolation("\(number)") }
 }

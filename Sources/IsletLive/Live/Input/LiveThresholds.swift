@@ -39,14 +39,14 @@ struct LiveThresholds {
             for (name, one) in newValue { AlertMetric(rawValue: name).map { said[$0] = one } }
         }
     }
-    /// Of the session's kind of subject.
+    /// The metrics of the session's kind of subject.
     private let metrics: [AlertMetric]
 
     init(_ metrics: [AlertMetric] = AlertMetric.inStudies) {
         self.metrics = metrics.filter { LiveInput.range(of: $0) != nil }
     }
 
-    /// Of each metric that the session's thresholds can watch, in the order of the metrics.
+    /// The threshold of each metric that the session can watch, in the order of the metrics.
     func all(in policy: AlertPolicy) -> [MetricThreshold] { metrics.map { of($0, in: policy) } }
 
     func of(_ metric: AlertMetric, in policy: AlertPolicy) -> MetricThreshold {
@@ -106,7 +106,7 @@ extension AlertPolicy {
         AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")")
     }
 
-    /// Of the rules that are there; off is the metric's own, and what isn't said is left alone.
+    /// Sets the critical bounds of the rules that are there; off is the metric's own, and what isn't said is left alone.
     mutating func setCritical(_ metric: AlertMetric, below: ThresholdBound?, above: ThresholdBound?) {
         for place in rules.indices {
             if let below, rules[place].code == Self.thresholdCode(metric, .low) {

@@ -16,7 +16,7 @@ final class PersonActs: LiveActs {
     private let isFed: Bool
     /// Boluses that wait for their confirmation, by the number of their request.
     private var requested: [Int: (units: Double, at: Instant)] = [:]
-    /// Of the readings so far, ns since the start.
+    /// Stamps of the readings so far, ns since the start.
     private var stamps: Set<Int64> = []
     private var newestStamp = Int64.min
     private var isSignedIn = true
@@ -34,7 +34,7 @@ final class PersonActs: LiveActs {
     /// Kept from one step to the next: a look costs nothing.
     private var board: (step: Instant, units: Double)?
 
-    /// Of boluses, U, as they were at a step of the loop; nil without one.
+    /// Insulin on board of boluses, U, as it was at a step of the loop; nil without one.
     func onBoard(asOf step: Instant?) -> Double? {
         guard let step else { return nil }
         if let board, board.step == step { return board.units }
@@ -295,7 +295,9 @@ final class PersonActs: LiveActs {
             throw LiveRefusal(.tooLate, "request \(request) is more than 5 min old: ask again")
         }
         guard asked.units == units else {
-            throw LiveRefusal(.otherAmount, "request \(request) was of \(asked.units) U, not of \(units) U")
+            throw LiveRefusal(
+                .otherAmount,
+                "request \(request) was of \(asked.units, unit: "U"), not of \(units, unit: "U")")
         }
         // It waits on: whoever has read the reason may still want it.
         if !anyway, let doubt = judgement(of: units).doubt {
@@ -353,10 +355,12 @@ final class PersonActs: LiveActs {
     static func refusal(_ error: PumpError) -> LiveRefusal {
         switch error {
         case .notConnected: LiveRefusal(.pumpUnreachable, "the pump can't be reached")
-        case .notReady(let condition): LiveRefusal(.pumpNotReady, "the pump is not ready: \(condition)")
+        case .notReady(let condition):
+            LiveRefusal(.pumpNotReady, ValueText(String("the pump is not ready: \(condition)")))
         case .commandFailed: LiveRefusal(.pumpUnreachable, "the command didn't reach the pump")
         case .outOfRange(let amount, let limit):
-            LiveRefusal(.pumpLimit, "\(amount.units) U: the pump takes up to \(limit.units) U")
+            LiveRefusal(
+                .pumpLimit, "\(amount.units, unit: "U"): the pump takes up to \(limit.units, unit: "U")")
         case .uncertain:
             LiveRefusal(.pumpUncertain, "sent and not answered: it may have been carried out")
         case .underWay:

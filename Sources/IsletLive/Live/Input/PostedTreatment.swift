@@ -38,9 +38,9 @@ package struct PostedTreatment: Hashable, Sendable, Codable {
     static let remembered = 25 * Nanoseconds.hour
     /// How many are remembered: more in a day is no person's.
     static let most = 1000
-    /// Of its id and of its sender's name, characters.
+    /// The longest ID, and the longest name of a sender, characters.
     package static let longestName = 100
-    /// Of the document, bytes.
+    /// The longest document, bytes.
     package static let longestDocument = 4096
 
     package func saysTheSame(as other: PostedTreatment) -> Bool {

@@ -15,7 +15,7 @@ package import IsletDevices
 package final class JournalFile {
     package let path: String
     private let descriptor: Int32
-    /// Of the last line.
+    /// The check of the last line.
     private(set) var check: String
     /// Up to the last line's end, bytes.
     private(set) var length: Int

@@ -13,7 +13,7 @@ package struct EarlyEnd: Hashable, Sendable {
     package var code: String
     package var reason: String
 
-    /// Of a session of now.
+    /// The code of a session that this program lived.
     package static let code = "early"
 
     /// nil for a session that lived to its end.
@@ -70,7 +70,7 @@ package enum JournalLine: Hashable, Sendable {
                 + String(decoding: stamped.input.bytes, as: UTF8.self)
         case .answer(let number, let outcome): "answer \(number) \(outcome.text)"
         case .refusal(let at, let key, let refusal):
-            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.coded(refusal.code, refusal.reason))"
+            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.coded(refusal.code, refusal.reason.text))"
         case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
         case .late(let at): "late \(at.nanoseconds)"
         case .driver(let at, let driver):
@@ -121,7 +121,7 @@ package enum JournalLine: Hashable, Sendable {
             let key = word()
             let (code, reason) = Self.uncoded(rest)
             self = .refusal(
-                at, key: key == "-" ? "" : String(key), LiveRefusal(code: code, reason: reason))
+                at, key: key == "-" ? "" : String(key), LiveRefusal(code: code, reason: ValueText(reason)))
         case "said":
             guard let at = instant() else { return nil }
             let key = word()
@@ -186,7 +186,7 @@ package enum JournalLine: Hashable, Sendable {
         case "taken": return .taken
         case "refused":
             let (code, reason) = uncoded(text.dropFirst(word.count).dropFirst())
-            return .refused(LiveRefusal(code: code, reason: reason))
+            return .refused(LiveRefusal(code: code, reason: ValueText(reason)))
         default: return nil
         }
     }

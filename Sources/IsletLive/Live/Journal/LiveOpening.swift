@@ -19,7 +19,7 @@ package struct LiveOpening: Sendable {
     /// What it goes on from; nil for a session that began with its journal.
     package private(set) var upgrade: LiveUpgrade?
     package var fingerprint: String
-    /// Of the subject.
+    /// The subject's checksum.
     package var checksum: String
     package let subject: LiveSubject
     /// Glucose comes from outside, and the study is what `Study.fed` makes of it.

@@ -71,7 +71,7 @@ package final class SimulatedWearer: @unchecked Sendable {
 }
 
 private final class HeardReadings: DeviceObserver, @unchecked Sendable {
-    /// Of the last day.
+    /// Readings of the last day.
     private(set) var readings: [GlucoseReading] = []
     func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
         if let reading { keep(reading) }

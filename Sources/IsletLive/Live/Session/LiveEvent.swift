@@ -93,13 +93,13 @@ package struct LiveEvent: Hashable, Sendable {
     }
 
     /// Why it was not done, or ended early, with its code; nil for what was done.
-    package var problem: (code: String, reason: String)? {
+    package var problem: (code: String, reason: ValueText)? {
         switch what {
         case .input(_, _, let outcome): outcome.refusal.map { (code: $0.code, reason: $0.reason) }
         case .refusal(let refusal): (refusal.code, refusal.reason)
-        case .end(let early): early.map { (code: $0.code, reason: $0.reason) }
-        case .row(.step(let row), _): row.failure.isEmpty ? nil : ("step-failed", row.failure)
-        case .row(.lapse(let row), _): ("lapsed", row.words)
+        case .end(let early): early.map { (code: $0.code, reason: ValueText($0.reason)) }
+        case .row(.step(let row), _): row.failure.isEmpty ? nil : ("step-failed", ValueText(row.failure))
+        case .row(.lapse(let row), _): ("lapsed", ValueText(row.words))
         case .late: ("no-answer", "the algorithm gave no answer in time")
         default: nil
         }

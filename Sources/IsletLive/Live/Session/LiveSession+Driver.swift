@@ -174,7 +174,7 @@ extension LiveSession {
     func actAgain(_ step: Int64, _ dose: String) -> String? {
         guard phase == .running else { return "the fork is over" }
         guard let dose = RecordedSteps.Step(dose) else { return "it is no dose" }
-        do { try act(step, dose) } catch { return error.reason }
+        do { try act(step, dose) } catch { return error.reason.text }
         return nil
     }
 

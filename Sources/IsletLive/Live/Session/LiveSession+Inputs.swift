@@ -31,8 +31,7 @@ extension LiveSession {
             ? command.input.problem(in: inputContext)
             : LiveRefusal(
                 .badKey, "key: expected up to 64 letters, digits, points, hyphens and underscores")
-        if var problem {
-            problem.reason = JournalLine.line(problem.reason)
+        if let problem {
             let key = Self.isKey(command.key) ? command.key : ""
             keep(.refusal(now, key: key, problem), isSynced: true)
             if phase == .running { tell(.refusal(problem)) }
@@ -47,7 +46,8 @@ extension LiveSession {
             ) { try journal?.append(.input(number: number, $0, key: command.key), sync: true) }
         } catch {
             fail("\(error)")
-            return LiveAnswer(outcome: .refused(.notWritten, "the journal can't be written: \(error)"))
+            return LiveAnswer(
+                outcome: .refused(.notWritten, ValueText(String("the journal can't be written: \(error)"))))
         }
         inputCount = number
         note(command.key, of: number)
@@ -93,7 +93,7 @@ extension LiveSession {
         return LiveInput(bytes: bytes)?.leftOut.map { Array($0.input.utf8) } ?? bytes
     }
 
-    static func otherBody(_ key: String) -> String {
+    static func otherBody(_ key: String) -> ValueText {
         "key: \(key) was another command's, which was taken; this one was not"
     }
 
@@ -152,7 +152,7 @@ extension LiveSession {
         case .running: LiveRefusal(.over, "the session is over")
         case .returning: LiveRefusal(.returning, "the session is being lived again")
         case .ended(let reason):
-            LiveRefusal(.over, "the session is over" + (reason.isEmpty ? "" : ": \(reason)"))
+            LiveRefusal(.over, reason.isEmpty ? "the session is over" : "the session is over: \(reason)")
         case .failed(let reason): LiveRefusal(.failed, "the session has failed: \(reason)")
         }
     }

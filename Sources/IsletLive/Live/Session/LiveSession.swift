@@ -55,7 +55,7 @@ package final class LiveSession: @unchecked Sendable {
     let person: Session?
     /// nil for a person.
     let watched: WatchedSession?
-    let door: LiveDoor
+    let door: InputDispatcher
     var journal: JournalFile?
     var answers: [String: Int] = [:]
     /// What was taken under a key and is no input, such as a pace.
@@ -65,7 +65,7 @@ package final class LiveSession: @unchecked Sendable {
     let asker: StepAsker
     /// Who drives it step by step, and what they answered.
     var wheel = Wheel()
-    /// Of the alert center's effects since the last report.
+    /// Messages of the alert center's effects since the last report.
     private let messages = EffectMessages()
     /// A late step that could not be written down: the session stops when its advance returns.
     private var unwritten: String?
@@ -147,7 +147,7 @@ package final class LiveSession: @unchecked Sendable {
             acts = WatchedActs(watched, kind)
             (session, person, self.watched) = (watched, nil, watched)
         }
-        door = LiveDoor(
+        door = InputDispatcher(
             session, acts, policy: arm.alerts, metrics: study.subject.kind.metrics,
             subject: person == nil ? opening.subject.name : "")
         session.executor.inspect { [session, messages] in

@@ -37,10 +37,10 @@ package struct LiveSnapshot: Sendable, Codable {
     package var waiting: [AlertName] = []
     /// What alerts go by now.
     package var policy: AlertPolicy?
-    /// Of each metric that can be watched, in the order of the metrics.
+    /// The threshold of each metric that can be watched, in the order of the metrics.
     package var thresholds: [MetricThreshold] = []
     package var quietHours: QuietHours?
-    /// They are on now.
+    /// Whether quiet hours are on now.
     package var isQuiet = false
     package var isAppAlive = true
     package var isInForeground = false
@@ -49,22 +49,22 @@ package struct LiveSnapshot: Sendable, Codable {
     package var isClaimOk = true
     /// What the app in front shows above everything, at `now`.
     package var banner: AlertBanner?
-    /// Of thresholds: those that nobody has put away and whose ten seconds aren't over, first first. Every page shows the same.
+    /// Banners of thresholds that nobody has put away and whose ten seconds aren't over, the oldest first. Every page shows the same.
     package var waitingBanners: [AlertBanner] = []
     /// Notifications that a phone has confirmed, the newest last.
     package var told: [ToldRing] = []
-    /// Of what is active: what somebody has snoozed, and until when; nil for nothing.
+    /// Snoozes of active alerts, with their ends; nil for none.
     package var snoozes: [AlertSnooze]?
     /// Whom the loop's session is about, and whom the next one will be.
     package var loopSubject: LoopSubject?
     package var chosenSubject: LoopSubject?
     /// What the loop aims at.
     package var target: GlucoseConcentration?
-    /// Of the temporary basal; 1 without one.
+    /// The temporary basal as a share of the programmed one; 1 without a temporary basal.
     package var basalMultiplier = 1.0
     /// The bolus that waits for its confirmation: the request's number, its amount, and until when.
     package var requestedBolus: RequestedBolus?
-    /// Of boluses, U, as they were at the loop's last step; nil without one.
+    /// Insulin on board of boluses, U, as it was at the loop's last step; nil without one.
     package var insulinOnBoard: Double?
     /// What apps said was given, of the last day and an hour; nil for nothing.
     package var treatments: [PostedTreatment]?
@@ -157,7 +157,7 @@ package struct GlucoseForecast: Hashable, Sendable, Codable {
 
 /// A bolus by hand that nothing is given of yet.
 package struct RequestedBolus: Hashable, Sendable, Codable {
-    /// Of its request: what confirms it.
+    /// The number of the request, which confirms it.
     package var number: Int
     package var units: Double
     /// Later it must be asked for anew.

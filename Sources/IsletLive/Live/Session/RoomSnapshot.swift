@@ -10,7 +10,7 @@ package import IsletTrials
 package struct RoomSnapshot: Sendable, Codable {
     /// The kind of subject: `grow-room`.
     package var kind: String
-    /// Of its life; empty for a kind without stages.
+    /// The stage of growth; empty for a kind without stages.
     package var stage: String
     /// In the order of the kind.
     package var metrics: [Metric]
@@ -23,7 +23,7 @@ package struct RoomSnapshot: Sendable, Codable {
         package var newest: MetricReading?
         /// Nobody knows what it is now.
         package var isStale: Bool
-        /// Of the last day and an hour, by time.
+        /// Readings of the last 25 hours, by time.
         package var series: [MetricReading]
     }
 

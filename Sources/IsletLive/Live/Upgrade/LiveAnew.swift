@@ -48,7 +48,7 @@ package enum LiveAnew {
         }
     }
 
-    /// The same in place of the old journal, which stays beside it under another name.
+    /// Begins the session anew in place of the old journal, which stays beside it under another name.
     package static func replace(
         _ path: String, studyPath: String?, engine: Int = BuildFacts.engine
     ) throws -> (kept: String, refused: [LiveRefusal]) {

@@ -85,7 +85,7 @@ struct PersonCarry: Hashable, Sendable, Codable {
 struct ReadReadings: Hashable, Sendable, Codable {
     /// ns since the session's start; nil where there has been no reading.
     var newest: Int64?
-    /// Of the day before the newest, ns since the start, ascending.
+    /// Stamps of the readings of the day before the newest, ns since the start, ascending.
     var stamps: [Int64]
 
     /// How far back stamps are kept, ns.

@@ -15,7 +15,7 @@ import IsletTrials
 struct UpgradeState {
     /// The journal's length when what another engine would go on from was last written.
     var keptLength = 0
-    /// Of inputs before an upgrade, by number: what was said, and what became of it.
+    /// Inputs before an upgrade, by number: what was said, and what became of it.
     var earlier: [Int: (said: [UInt8], outcome: LiveOutcome?)] = [:]
     /// Up to where another engine had read its feed.
     var read: ReadReadings?
@@ -139,9 +139,8 @@ extension LiveSession {
             && door.policy.rules.flatMap(\.tests).contains { $0.metric == .forecastGlucose }
         return LiveRefusal(
             .unknownAlgorithm,
-            "this engine doesn't know what engine \(engine) dosed by (\(found)): the study's own algorithm, "
-                + "\(algorithm.kind.id), doses from here on"
-                + (isForecastLost ? ", and alerts of its forecast have none" : ""))
+            "this engine doesn't know what engine \(engine) dosed by (\(found)): the study's own algorithm, \(algorithm.kind.id), doses from here on\(isForecastLost ? ", and alerts of its forecast have none" : "")"
+        )
     }
 
     /// The first instant under this engine; nothing for a session that began with it.

@@ -10,7 +10,7 @@ public struct ClinicalLimits: Hashable, Sendable {
     public var ratio: ClosedRange<Double>
     /// Total daily insulin, U/kg.
     public var dailyUnitsPerKilogram: ClosedRange<Double>
-    /// Of basal insulin in the daily total.
+    /// The share of basal insulin in the daily total.
     public var basalShare: ClosedRange<Double>
 
     public static let usual = Self(ratio: 3...25, dailyUnitsPerKilogram: 0.3...1.2, basalShare: 0.3...0.7)

@@ -52,7 +52,7 @@ public struct ModelKind: ListedByID {
 
     public var summary: String { title }
 
-    /// Of the parameter table.
+    /// Columns of the parameter table.
     public var columns: [ParameterColumn] { parameters.columns }
 
     /// Whether people can be drawn of it.

@@ -93,6 +93,11 @@ public struct BodyVariation: Hashable, Sendable {
         exercise?.effect(at: instant) ?? .none
     }
 
+    /// As `ExerciseCourse.move`.
+    public mutating func moveExercise(from instant: Instant, to bout: ExerciseBout?) {
+        exercise?.move(from: instant, to: bout)
+    }
+
     /// How carbohydrate against a low is taken up now.
     public mutating func rescueUptake(at instant: Instant) -> RescueUptake {
         guard !levels.isEmpty else { return .usual }

@@ -85,7 +85,7 @@ public struct CounterRegulation: Hashable, Sendable {
 
 /// How carbohydrate that is swallowed against a low is taken up.
 public struct RescueUptake: Hashable, Sendable, BitwiseCopyable {
-    /// Of each of the two compartments on its way, min.
+    /// Time constant of each of the two compartments on its way, min.
     public var minutes: Double
     /// The share that arrives.
     public var availability: Double

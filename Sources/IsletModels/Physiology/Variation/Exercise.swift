@@ -1,7 +1,8 @@
 // What exercise does to glucose: muscles take it by themselves, the liver gives more meanwhile, and insulin acts more for hours after.
 //
-// Guarantees: a pure function of the instant, known before the session begins: nothing here depends on glucose. Continuous, with straight lines of five
-// minutes between its knots, so that no step of integration ends at it. Without a bout it is nothing, to the bit.
+// Guarantees: a pure function of the bouts and of the instant: nothing here depends on glucose, but for a bout that its person puts off because of it.
+// Continuous, with straight lines of five minutes between its knots, so that no step of integration ends at it. Without a bout it is nothing, to the bit.
+// A bout is computed when it begins: what is put off then costs nothing twice.
 // Does not: know sprints. The model's second production law, and its exhaustion of the liver after hours, belong to counts that no bout here reaches.
 //
 // Source: Deichmann and Kaltenbach, PLoS Comput Biol 2023 (doi 10.1371/journal.pcbi.1010289), its moderate part with its values: Y follows the
@@ -14,7 +15,7 @@ public import IsletKernel
 public struct ExerciseBout: Hashable, Sendable {
     public var from: Instant
     public var until: Instant
-    /// Of an accelerometer, a minute: 0 is rest, from about 1500 on it is exercise.
+    /// Counts a minute of an accelerometer: 0 is rest, from about 1500 on it is exercise.
     public var counts: Double
 
     /// Above it other laws hold, which are not here.
@@ -99,13 +100,19 @@ struct ExerciseState {
 
 /// The exercise of a whole session.
 public struct ExerciseCourse: Hashable, Sendable {
-    private struct Knot: Hashable {
+    private struct Knot {
         var at: Int64
         var effect: ExerciseEffect
     }
 
-    /// By rising instant.
-    private let knots: [Knot]
+    private let answer: ExerciseAnswer
+    /// By rising instant, none into another.
+    private var bouts: [ExerciseBout]
+    /// By rising instant: of the first bouts, up to the one that the last look needed.
+    private var knots: [Knot] = []
+    /// What stood before each of these bouts.
+    private var before: [(knots: Int, state: ExerciseState)] = []
+    private var state = ExerciseState()
     /// Where the last look was: looks go forward, but for a step that is taken back.
     private var place = 0
 
@@ -115,34 +122,64 @@ public struct ExerciseCourse: Hashable, Sendable {
 
     /// - Parameter bouts: by rising instant, none into another.
     public init(_ bouts: [ExerciseBout], _ answer: ExerciseAnswer) {
-        var knots: [Knot] = []
-        var state = ExerciseState()
-        func note(_ at: Int64, isOver: Bool = false) {
-            let exchange = isOver ? 0 : state.rGP - state.rGU
-            knots.append(Knot(at: at, effect: ExerciseEffect(exchange: exchange, sensitivity: state.Z)))
+        self.bouts = bouts.filter { $0.until > $0.from }
+        self.answer = answer
+    }
+
+    /// What a body is made with, and what was put off since.
+    public static func == (a: Self, b: Self) -> Bool { a.bouts == b.bouts && a.answer == b.answer }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bouts)
+        hasher.combine(answer)
+    }
+
+    /// Puts the bout that was to begin at an instant in another's place, or calls it off. What lies before that instant stays, to the bit.
+    /// - Parameter bout: no earlier, and over before the one after begins; nil for none.
+    public mutating func move(from instant: Instant, to bout: ExerciseBout?) {
+        guard let index = bouts.firstIndex(where: { $0.from == instant }) else { return }
+        // What the one before leaves behind may have ended where this one began.
+        let reach = Int64(Self.tail) * Self.step
+        let first =
+            index > 0 && bouts[index - 1].until.adding(reach) > instant ? index - 1 : index
+        if let bout { bouts[index] = bout } else { bouts.remove(at: index) }
+        guard first < before.count else { return }
+        (state, place) = (before[first].state, 0)
+        knots.removeLast(knots.count - before[first].knots)
+        before.removeLast(before.count - first)
+    }
+
+    /// The knots of the next bout, and of what it leaves behind up to the one after.
+    private mutating func live() {
+        let bout = bouts[before.count]
+        before.append((knots.count, state))
+        let next = before.count < bouts.count ? bouts[before.count].from.nanoseconds : Int64.max / 2
+        var at = bout.from.nanoseconds
+        if let last = knots.last {
+            state.Z = Self.faded(last.effect.sensitivity, by: at - last.at)
+            if last.effect.exchange == 0 { (state.Y, state.rGU, state.rGP) = (0, 0, 0) }
         }
-        for (index, bout) in bouts.enumerated() where bout.until > bout.from {
-            let next = index + 1 < bouts.count ? bouts[index + 1].from.nanoseconds : Int64.max / 2
-            var at = bout.from.nanoseconds
-            if let last = knots.last {
-                state.Z = Self.faded(last.effect.sensitivity, by: at - last.at)
-                if last.effect.exchange == 0 { (state.Y, state.rGU, state.rGP) = (0, 0, 0) }
-            }
-            if knots.last?.at != at { note(at) }
-            func go(_ nanoseconds: Int64, counts: Double) {
-                state.advance(Double(nanoseconds) / Double(Nanoseconds.minute), counts: counts, answer)
-                at += nanoseconds
-            }
-            while at < bout.until.nanoseconds {
-                go(min(Self.step, bout.until.nanoseconds - at), counts: bout.counts)
-                note(at)
-            }
-            for rest in 1...Self.tail where at < next {
-                go(min(Self.step, next - at), counts: 0)
-                note(at, isOver: rest == Self.tail)
-            }
+        if knots.last?.at != at { note(at) }
+        while at < bout.until.nanoseconds {
+            at = go(from: at, to: bout.until.nanoseconds, counts: bout.counts)
+            note(at)
         }
-        self.knots = knots
+        for rest in 1...Self.tail where at < next {
+            at = go(from: at, to: next, counts: 0)
+            note(at, isOver: rest == Self.tail)
+        }
+    }
+
+    /// A step, or what is left of it.
+    private mutating func go(from at: Int64, to end: Int64, counts: Double) -> Int64 {
+        let nanoseconds = min(Self.step, end - at)
+        state.advance(Double(nanoseconds) / Double(Nanoseconds.minute), counts: counts, answer)
+        return at + nanoseconds
+    }
+
+    private mutating func note(_ at: Int64, isOver: Bool = false) {
+        let exchange = isOver ? 0 : state.rGP - state.rGU
+        knots.append(Knot(at: at, effect: ExerciseEffect(exchange: exchange, sensitivity: state.Z)))
     }
 
     private static func faded(_ sensitivity: Double, by nanoseconds: Int64) -> Double {
@@ -153,6 +190,7 @@ public struct ExerciseCourse: Hashable, Sendable {
     /// What it makes of the body now.
     public mutating func effect(at instant: Instant) -> ExerciseEffect {
         let now = instant.nanoseconds
+        while before.count < bouts.count, bouts[before.count].from <= instant { live() }
         guard let first = knots.first, first.at <= now else { return .none }
         while place + 1 < knots.count, knots[place + 1].at <= now { place += 1 }
         while place > 0, knots[place].at > now { place -= 1 }
@@ -169,4 +207,10 @@ public struct ExerciseCourse: Hashable, Sendable {
             sensitivity: here.effect.sensitivity
                 + (then.effect.sensitivity - here.effect.sensitivity) * part)
     }
+}
+
+/// Somebody whose exercise can be put off. Called on the session's thread only.
+public protocol Exerciser: AnyObject, Sendable {
+    /// As `ExerciseCourse.move`, at the latest at the instant at which it was to begin.
+    func moveExercise(from instant: Instant, to bout: ExerciseBout?) throws
 }

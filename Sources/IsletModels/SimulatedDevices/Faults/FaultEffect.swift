@@ -21,25 +21,25 @@ struct FaultChance<Device: Actor>: Sendable {
     var strike: @Sendable (isolated Device, GSLRandom) throws -> Void
 }
 
-/// Of the pump. A kind with neither is a trait: the pump asks its plan.
+/// What the fault does to the pump. A kind with neither is a trait: the pump asks its plan.
 struct PumpEffect: Sendable {
     var chance: FaultChance<SimulatedPump>?
     /// At an instant that the study chose.
     var begin: (@Sendable (isolated SimulatedPump, ScheduledFault) throws -> Void)?
 }
 
-/// Of the app.
+/// What the fault does to the app.
 struct AppEffect: Sendable {
     var chance: FaultChance<AppFaults>
     /// At an instant that the study chose.
     var begin: @Sendable (isolated AppFaults, ScheduledFault) -> Void
 }
 
-/// Of the sensor.
+/// What the fault does to the sensor.
 enum SensorEffect: Sendable {
     /// A part of the sensor's troubles, with a state of its own.
     case part(@Sendable (SensorFaultSetting) -> any SensorFault)
-    /// Of the sensor's wear, which asks its plan; at an instant of the study's, this happens.
+    /// A fault of the sensor's wear, which asks its plan; at an instant of the study's, `begin` happens.
     case wear(begin: (@Sendable (SensorFaults, ScheduledFault) -> Void)?)
 
     var canBegin: Bool {

@@ -20,7 +20,7 @@ public struct FaultKind: ListedByID {
     /// As study files write it.
     public let id: String
     public let meaning: String
-    /// Of the rate.
+    /// Where the rate comes from.
     public let source: String
     public let rate: FaultRate
     /// What must say so while it lasts.
@@ -89,7 +89,7 @@ public struct RatesByAge: Hashable, Sendable {
     public var adult: Double
     public var adolescent: Double
     public var child: Double
-    /// Of people whose group nobody knows.
+    /// The rate of people whose group nobody knows.
     public var other: Double
 }
 
@@ -123,7 +123,7 @@ public enum FaultSign: Hashable, Sendable, CaseIterable {
 /// How the swarm draws faults of a kind.
 public struct FaultSampling: Hashable, Sendable {
     public var perDay: ClosedRange<Double>
-    /// Of the log-normal length.
+    /// The median of the log-normal length, min.
     public var medianMinutes: Double
     public var spread: Double
 }

@@ -9,7 +9,7 @@ struct Bolus {
     var startedAt: Instant
     var endsAt: Instant
     var pulses: Int64
-    /// Of its pulses, those that went behind an occlusion.
+    /// How many of its pulses went behind an occlusion.
     var held: Int64 = 0
 }
 

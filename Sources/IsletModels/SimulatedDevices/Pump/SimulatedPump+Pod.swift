@@ -136,6 +136,17 @@ extension SimulatedPump {
         planChange(at: instant)
     }
 
+    /// Since when the pod that delivers is worn; nil where none does.
+    public func podWornSince() -> Instant? {
+        pod.state == .active ? pod.expiresAt.adding(-device.podLife) : nil
+    }
+
+    /// The person, who suspects the site, changes the pod at `instant`, or before, where that was planned already.
+    public func requestSiteChange(at instant: Instant) {
+        guard pod.state == .active else { return }
+        planChange(at: instant)
+    }
+
     /// The person changes the pod now, due or not: as every change, seamlessly or by hand.
     public func changePodNow() { planChange(at: executor.now) }
 

@@ -11,6 +11,7 @@ import IsletKernel
 /// The infusion site of one pod.
 struct Site {
     struct Occlusion {
+        var began: Instant
         /// Pulses that it holds before the pump may notice.
         var threshold: Int64
         /// The threshold is passed: the alarm is on its way.
@@ -78,13 +79,30 @@ extension SimulatedPump {
         if site.occlusion != nil { watchOcclusion() }
     }
 
+    // MARK: What is true of it
+
+    /// How long insulin has to be missing until ketones are found by what guidelines say to look for: 193 min fasting, in silico (PMC12035211).
+    static let ketonesAfter = 193 * Nanoseconds.minute
+
+    /// Whether less arrives than is pushed. Nobody knows.
+    public func siteFails() -> Bool { site.failure != nil || site.occlusion != nil }
+
+    /// Whether a check finds ketones: more than half of the insulin has been missing for long (no model of ketones; this is the share that arrives).
+    public func hasKetones() -> Bool {
+        guard let since = [site.failure?.began, site.occlusion?.began].compactMap(\.self).min() else {
+            return false
+        }
+        return executor.now.nanoseconds - since.nanoseconds >= Self.ketonesAfter
+    }
+
     // MARK: Occlusion
 
     /// - Parameter clearsAfter: nil where it doesn't clear by itself.
     func occlude(threshold units: Double, clearsAfter: Int64?) throws {
         guard pod.state == .active, site.occlusion == nil else { return }
         countBasal()
-        site.occlusion = Site.Occlusion(threshold: max(1, device.pulses(in: InsulinAmount(units: units))))
+        site.occlusion = Site.Occlusion(
+            began: executor.now, threshold: max(1, device.pulses(in: InsulinAmount(units: units))))
         log.begin(.occlusion, at: executor.now)
         if var running = bolus, running.endsAt > executor.now {
             let undelivered = Int64((try body.stopReceiving().units / device.pulse.units).rounded())

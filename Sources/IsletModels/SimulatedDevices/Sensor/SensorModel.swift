@@ -84,7 +84,7 @@ public struct SensorModel: ListedByID, Tunable {
         makeErrors = row.maker(values)
     }
 
-    /// The same sensor with these values, in the order of `parameters`.
+    /// The sensor with these values, in the order of `parameters`.
     fileprivate func with(_ values: [Double]) -> SensorModel { SensorModel(self, values: values) }
 
     /// The sensors that a study can name.

@@ -26,12 +26,12 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// Whether readings come from outside, by `feed`.
     private let isFed: Bool
     private var observers: [Held<any DeviceObserver>] = []
-    /// The same, uncounted: they hear of every reading.
+    /// Mirrors `observers`, unretained, to avoid reference counting per reading.
     private var callable: [Unmanaged<Held<any DeviceObserver>>] = []
     private var errorModel: SensorErrorCell? { didSet { samplableErrors = .unretained(errorModel) } }
-    /// The same, uncounted: it makes every reading.
+    /// Mirrors `errorModel`, unretained, to avoid reference counting per reading.
     private var samplableErrors: Unmanaged<SensorErrorCell>?
-    /// Of a sensor that follows plasma by itself; the body's own interstitium is nobody's matter then.
+    /// The interstitium of a sensor that follows plasma by itself, in place of the body's own; nil for others.
     private var ownInterstitium: OwnInterstitium?
     private var index: UInt64 = 0
     private var insertedAt: Instant
@@ -44,7 +44,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var reading: GlucoseReading?
     private var condition = SensorState.ok
     private var tick: Wakeup? { didSet { movableTick = .unretained(tick) } }
-    /// The same, uncounted: it moves at every reading.
+    /// Mirrors `tick`, unretained, to avoid reference counting per reading.
     private var movableTick: Unmanaged<Wakeup>?
     private var sensorFaults: SensorFaults?
     /// Measured while the signal was lost, oldest first.

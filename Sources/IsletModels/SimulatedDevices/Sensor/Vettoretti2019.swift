@@ -62,7 +62,7 @@ public struct Vettoretti2019: SensorErrorModel {
     public struct Settings: Hashable, Sendable {
         /// Multiplies the noise that is drawn.
         public var noise = 1.0
-        /// Of the covariance of a0 to σ.
+        /// Multiplies the covariance of a0 to σ.
         public var spread = covarianceScale
         public var offsetMgdl = 0.0
         /// 0 for the body's own interstitium; about 7 in the people in whom such errors were measured (ReplayBG's population value).

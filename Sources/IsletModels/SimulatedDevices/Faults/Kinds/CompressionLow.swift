@@ -16,7 +16,7 @@ extension FaultKind {
 }
 
 final class CompressionLows: SensorFault {
-    /// Of the first-order system that a compression passes through (assumed).
+    /// Time constant of the first-order system that a compression passes through (assumed).
     static let timeConstant = 10 * Nanoseconds.minute
     /// mg/dL: what is left of a compression below this is nothing.
     static let negligible = 0.25

@@ -35,8 +35,8 @@ extension FaultKind {
                 })))
 }
 
-/// A failing site's floor is uniform, and the person finds it out 3 h plus a gamma time later (Kanapka 2022: hours above 250 mg/dL
-/// before the removal; the 3 h until there are assumed).
+/// A failing site's floor is uniform, and it is found out, by whatever, 3 h plus a gamma time later (Kanapka 2022: hours above 250 mg/dL before the
+/// removal; the 3 h until there are assumed). A person who watches glucose for it may be sooner.
 enum SiteFailure {
     static let floor = 0.0...0.5
     static let noticedAfter = 3 * Nanoseconds.hour

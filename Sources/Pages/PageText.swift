@@ -9,7 +9,7 @@ import IsletDevices
 import IsletLive
 import IsletKernel
 
-struct Telling {
+struct PageText {
     var calendar: SessionCalendar
     var now: Instant
     var unit: GlucoseUnit
@@ -113,7 +113,7 @@ struct Telling {
     /// A sentence in the reader's unit.
     func words(_ sentence: ValueText) -> String { Self.shortened(unit.text(sentence)) }
 
-    /// The same where the times in it are written as the reader's browser writes every other.
+    /// A sentence in the reader's unit whose times are written as the reader's browser writes every other.
     func message(_ sentence: ValueText) -> HTML {
         var (html, pending): (HTML, ValueText) = ("", "")
         for part in sentence.parts {

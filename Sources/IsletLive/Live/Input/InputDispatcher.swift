@@ -23,20 +23,20 @@ protocol LiveActs: AnyObject {
     var requestedBolus: RequestedBolus? { get }
     /// Whose ranges are recommended to it, as its subject is now.
     var recommendedTo: (kind: String, stage: String) { get }
-    /// What was recorded and will not be in the recorder any more.
+    /// Keeps what was recorded and will not be in the recorder any more.
     func note(_ rows: SessionRecorder)
 }
 
 /// Called on the session's thread only.
-final class LiveDoor: @unchecked Sendable {
-    /// The session outlives its door.
+final class InputDispatcher: @unchecked Sendable {
+    /// The session outlives its dispatcher.
     private unowned let session: any StudySession
     private let acts: any LiveActs
-    /// Whose the alerts of metrics are; empty for the person who hears them.
+    /// Whom alerts of metrics are about; empty for the person who hears them.
     private let subject: String
-    /// Of the inputs that this engine was told, in their order.
+    /// What became of each input that this engine was given, in their order.
     private(set) var outcomes: [LiveOutcome] = []
-    /// How many another engine was told before.
+    /// How many inputs another engine was given before.
     private(set) var inputsBefore = 0
     private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
     private let metrics: [AlertMetric]
@@ -50,7 +50,7 @@ final class LiveDoor: @unchecked Sendable {
     func note(_ rows: SessionRecorder) { acts.note(rows) }
     /// nil for a subject that is no person.
     var personActs: PersonActs? { acts as? PersonActs }
-    /// Of the input that is being done.
+    /// The number of the input that is being carried out.
     private(set) var number = 0
 
     func person() throws -> PersonActs {
@@ -106,7 +106,7 @@ final class LiveDoor: @unchecked Sendable {
         } catch let error as PumpError {
             outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {
-            outcome = .refused(.badSchedule, error.reason)
+            outcome = .refused(.badSchedule, ValueText(error.reason))
         }
         outcomes.append(outcome)
         session.executor.journal.record(
@@ -184,12 +184,7 @@ final class LiveDoor: @unchecked Sendable {
         let bounds = (
             low: low.map(\.value) ?? before.low, high: high.map(\.value) ?? before.high
         )
-        if let low = bounds.low, let high = bounds.high, low >= high {
-            throw LiveRefusal(
-                .contradictory,
-                "threshold of \(metric.rawValue), \(metric.unit): found \(low) to \(high), expected low below high"
-            )
-        }
+        if let problem = LiveInput.contradiction(metric, low: bounds.low, high: bounds.high) { throw problem }
         if isEnabled == true, bounds.low == nil, bounds.high == nil {
             throw LiveRefusal(
                 .noThreshold, "\(metric.rawValue) has no threshold to switch on: set low, high, or both")
@@ -220,9 +215,9 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     /// A limit in people's words.
-    private static func words(_ refused: LoopInputRefused) -> String {
-        guard refused.kind == .manualBolus else { return refused.description }
-        func units(_ value: Double) -> String { ValueText.digits((value * 100).rounded() / 100) + " U" }
+    private static func words(_ refused: LoopInputRefused) -> ValueText {
+        guard refused.kind == .manualBolus else { return ValueText(refused.description) }
+        func units(_ value: Double) -> ValueText { "\((value * 100).rounded() / 100, unit: "U")" }
         let most = refused.range.upperBound
         if refused.value <= 0 || !refused.value.isFinite { return "a bolus is more than 0 U" }
         return most < 0.005

@@ -2,8 +2,8 @@
 //
 // Guarantees: the words of a study have the same numbers in every store of it; a word that comes later has the next one.
 
-/// Words and their numbers, from 1.
-public struct ResultWords: Sendable {
+/// Strings and their numbers, from 1.
+public struct StringTable: Sendable {
     /// The word of number n stands at n − 1.
     public private(set) var words: [String] = []
     private var numbers: [String: Int] = [:]

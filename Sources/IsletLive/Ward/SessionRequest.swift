@@ -1,4 +1,4 @@
-// What somebody wants begun: a session of a study file, of a study's text, or of a results folder; or a grow room, with no study at all.
+// What a session that is to begin is made of: a session of a study file, of a study's text, or of a results folder; or a grow room, with no study at all.
 //
 // Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
 
@@ -11,7 +11,7 @@ import IsletModels
 import IsletKernel
 import IsletTrials
 
-package struct SessionWish: Sendable {
+package struct SessionRequest: Sendable {
     package enum Source: Sendable {
         /// A file of the ward's study folders, by its name.
         case file(String)
@@ -172,7 +172,7 @@ package struct SessionWish: Sendable {
 
     /// Lived before a session of somebody's wish begins to go by the clock, h.
     package static let historyHours = 0.0...72.0
-    /// Of a person: apps ask for a day.
+    /// How much of its past a person's session begins with: apps ask for a day.
     private static let usualHistory = 24 * Nanoseconds.hour
 
     /// What somebody calls a session; nil where they said nothing.
@@ -288,8 +288,8 @@ package struct SessionWish: Sendable {
     }
 }
 
-extension SessionWish {
-    /// Of growth, in their order.
+extension SessionRequest {
+    /// Stages of growth, in their order.
     package static let stages = AlertMetric.stages
     /// Whom a person of its own may be one of.
     package static let groups = AgeGroup.allCases.map(\.rawValue)
