@@ -7,6 +7,7 @@ import IsletAlerts
 import IsletFiles
 import IsletLive
 import IsletDevices
+import IsletTrials
 
 /// What an answer has, as JSON Schema says it.
 indirect enum AnswerSchema: Sendable {
@@ -64,6 +65,23 @@ extension AnswerSchema {
         [
             ("number", .orNull(.whole)), ("repeated", .flag), ("said", .orNull(.text)), ("note", .text),
         ], optional: ["note"])
+
+    /// Where a session stands for its driver; `driver`: by name.
+    private static let stand: [(String, AnswerSchema)] =
+        time + phase + [("driver", .orNull(.text)), ("step", .orNull(.named("Step"))), ("digest", .text)]
+    static let driven = AnswerSchema.object(stand)
+    static let sat = AnswerSchema.object([("token", .text)] + stand)
+
+    /// A step, as `islet-step/1` has it; what is absent is left out.
+    private static let step = AnswerSchema.object(
+        StepFields.step.map { field -> (String, AnswerSchema) in
+            switch field.kind {
+            case .whole: (field.name, .whole)
+            case .real: (field.name, .number)
+            // Seconds, with nine places.
+            case .instant, .text: (field.name, .text)
+            }
+        }, optional: StepFields.step.filter { $0.absence != nil }.map(\.name))
 
     /// How many sessions the ward has then.
     static let begun = AnswerSchema.object([("sessions", .whole)])
@@ -148,7 +166,7 @@ extension AnswerSchema {
                 ], optional: ["code", "error_parts"])
         ),
         ("Instant", .object(time)), ("Parts", parts), ("Health", health), ("Alert", alert),
-        ("Settings", settings), ("Card", card), ("Session", session), ("Event", event),
+        ("Settings", settings), ("Card", card), ("Session", session), ("Event", event), ("Step", step),
     ]
 
     /// Joined, the texts of the parts are the sentence.
@@ -279,7 +297,9 @@ extension AnswerSchema {
                         ("insulin_units", .number), ("lowest_mgdl", .orNull(.number)),
                         ("highest_mgdl", .orNull(.number)), ("mean_mgdl", .orNull(.number)),
                     ]))
-            ), ("is_quiet", .flag), ("settings", .named("Settings")),
+            ),
+            ("driver", .orNull(.object([("name", .orNull(.text)), ("waiting_step", .orNull(.whole))]))),
+            ("is_quiet", .flag), ("settings", .named("Settings")),
             ("insulin_on_board_units", .orNull(.number)),
             ("snoozes", .list(.object([("alert", .text), ("until", instant)]))), ("waiting", .list(.text)),
             ("health", .named("Health")), ("alerts", .list(.named("Alert"))), ("cleared_count", .whole),

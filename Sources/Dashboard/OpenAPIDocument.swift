@@ -195,7 +195,7 @@ enum OpenAPIDocument {
                     .init("name", type("string")),
                     .init("person", ["enum": .array(SessionRequest.groups.map { .string($0) })]),
                     .init("scenario", ["enum": .array(SessionRequest.scenarios.map { .string($0) })]),
-                    .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", pace),
+                    .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", drivenPace),
                 ] + begin, required: ["person"])
             return [
                 "oneOf": .array(
@@ -204,7 +204,7 @@ enum OpenAPIDocument {
                             [
                                 .init("name", type("string")), .init(source, type("string")),
                                 .init("session", bounded("integer", 0, 1e6)),
-                                .init("pace", pace),
+                                .init("pace", source == "results" ? pace : drivenPace),
                             ] + (source == "results" ? [] : begin), required: [source])
                     } + [room, person])
             ]
@@ -214,6 +214,15 @@ enum OpenAPIDocument {
                 required: fields.filter(\.isRequired).map(\.name))
         }
     }
+
+    /// Of a session that may be driven.
+    private static let drivenPace = JSONValue.object([
+        .init("type", .string("string")), .init("pattern", .string(WardCommand.drivenPacePattern)),
+        .init(
+            "description",
+            "`step`: it goes by no clock, and whoever drives it answers its steps. Without `history_hours`."
+        ),
+    ])
 
     private static let startPattern =
         "^(now([+-](0[0-9]|1[0-3]):[0-5][0-9])?|20[0-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$"

@@ -90,6 +90,14 @@ enum SessionJSON {
                         "mean_mgdl": number($0.meanMgdl),
                     ]
                 } ?? .null),
+            .init(
+                "driver",
+                live.wheel.map {
+                    [
+                        "name": text($0.driver),
+                        "waiting_step": $0.step.map { .integer($0) } ?? .null,
+                    ]
+                } ?? .null),
             .init("is_quiet", .bool(live.isQuiet)), .init("settings", settings(view)),
             .init("insulin_on_board_units", number(live.insulinOnBoard)),
             .init(
@@ -105,6 +113,17 @@ enum SessionJSON {
             .init("digest", .string("\(live.digest)")),
         ]
         return .object(members)
+    }
+
+    /// Where a session stands for its driver.
+    static func driven(_ stand: DriverStand, _ calendar: SessionCalendar, _ more: [JSONValue.Member])
+        -> JSONValue
+    {
+        .object(
+            more + time(stand.now, calendar) + phase(stand.phase) + [
+                .init("driver", text(stand.driver)), .init("step", stand.step ?? .null),
+                .init("digest", .string("\(stand.digest)")),
+            ])
     }
 
     /// A sentence in its parts: joined, their `text` is the sentence in mg/dL. An amount has its number, its unit, what it is held against, and whether the unit

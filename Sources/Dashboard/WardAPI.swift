@@ -43,10 +43,16 @@ struct WardAPI: Sendable {
         .init(name: "sensitivity_minutes", kind: .number(0...1440), isRequired: false, unit: "min"),
     ]
 
-    var routes: [Route] { looks + changes + [goOn, anew, demonstration] + follows }
+    var routes: [Route] { looks + changes + [goOn, anew, demonstration] + driving + follows }
 
     static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
         .text(status, value.compactText, type: "application/json")
+    }
+
+    static func json(_ refusal: LiveRefusal) -> WebResponse {
+        json(
+            SessionJSON.reason(refusal, as: "error"),
+            refusal.code == RefusalCode.frozen.rawValue ? 423 : 409)
     }
 
     func view(_ names: [String: String]) throws -> SessionView {
@@ -246,8 +252,7 @@ struct WardAPI: Sendable {
                 if let answer = try heard(command, of: id) { return answer }
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {
-                case .refused(let refusal):
-                    return Self.json(SessionJSON.reason(refusal, as: "error"), 409)
+                case .refused(let refusal): return Self.json(refusal)
                 case .taken:
                     return Self.json(
                         .object(

@@ -159,6 +159,9 @@ struct SessionPage {
         }
         var text: HTML = "<p class=\"clock\">\(telling.dayAndTime(view.now))\(origin)</p>"
         if view.live.isFed { text += "<p class=\"clock\">Glucose comes from outside: suggestions only.</p>" }
+        if let wheel = view.live.wheel, view.phase == .running {
+            text += "<p class=\"clock\">\(Self.words(wheel))</p>"
+        }
         var surface = Surface(.timeline, tag: "div", text)
         surface.fragment = "clock"
         surface.name = nil
@@ -166,6 +169,9 @@ struct SessionPage {
     }
 
     private var pace: Surface {
+        guard view.live.wheel == nil else {
+            return Surface(.pace, tag: "div", "<p>Pace: step by step</p>")
+        }
         let choices: [(String, String)] = [
             ("paused", "Paused"), ("1", "Real time"), ("60", "60 times"), ("600", "600 times"),
             ("max", "As fast as it can"),
@@ -182,6 +188,14 @@ struct SessionPage {
         let inner: HTML =
             "<form data-command=\"pace\" data-on-change><label for=\"pace\">Pace</label> <select id=\"pace\" name=\"pace\"\(disabled)>\(options)</select><span role=\"status\" class=\"answer\" data-keep></span></form>"
         return Surface(.pace, tag: "div", inner)
+    }
+
+    /// Who drives, and what is waited for.
+    private static func words(_ wheel: WheelView) -> HTML {
+        let who: HTML =
+            wheel.driver.map { "Driven step by step by <strong>\($0)</strong>" }
+            ?? "Nobody drives this session: it stands still until somebody does"
+        return wheel.step.map { "\(who): step \("\($0)") waits for its dose." } ?? "\(who)."
     }
 
     private var bell: Surface {

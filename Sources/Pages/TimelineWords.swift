@@ -25,6 +25,8 @@ struct TimelineWords {
         case .late:
             return
                 "The algorithm gave no answer in time: the step fails, and the pump goes on with its programmed basal"
+        case .driver(let name):
+            return name.map { "Driven by \($0), step by step" } ?? "Nobody drives any more"
         case .exchange(let policy, let algorithm):
             return "From here on \(LiveFork.Change.words(policy: policy, algorithm: algorithm))"
         case .upgrade(let from, let to):

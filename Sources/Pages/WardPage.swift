@@ -202,6 +202,7 @@ struct WardPage {
         switch pace {
         case .paused: "paused"
         case .max: "as fast as it can"
+        case .step: "step by step"
         case .scaled(let speed): speed == 1 ? "real time" : "\(pace) times"
         }
     }

@@ -67,6 +67,7 @@ struct WardRow {
         case .study: notes.append("watched")
         case .fork: notes.append("fork")
         }
+        if card.pace == .step { notes.append("driven") }
         if card.pace == .paused, case .running = card.phase { notes.append("paused") }
         let note: HTML = notes.isEmpty ? "" : " <span class=\"facts\">\(notes.joined(", "))</span>"
         return

@@ -81,7 +81,7 @@ struct LiveRunCommand: ParsableCommand {
                 throw ValidationError("--pump takes a pace up to 60.")
             }
         }
-        guard LivePace(pace) != nil else {
+        guard let known = LivePace(pace), known != .step else {
             throw ValidationError("--pace takes a number from 0.01 to 100000, or max.")
         }
         if let feed {

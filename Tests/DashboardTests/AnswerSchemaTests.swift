@@ -7,7 +7,7 @@ import Testing
 @testable import Dashboard
 
 /// A document of the API, and whether values fit its schemas.
-private struct Document {
+struct Document {
     let paths: [String: [String: [String: Any]]]
     let schemas: [String: Any]
 

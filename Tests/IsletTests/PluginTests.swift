@@ -231,6 +231,47 @@ import Testing
         #expect(checked.error.contains("of 64 differs first"), "\(checked.error)")
     }
 
+    /// Whether the Python that `python:` starts has NumPy.
+    private static let hasNumPy: Bool = {
+        let python = Process()
+        python.executableURL = URL(filePath: "/usr/bin/env")
+        python.arguments = ["python3", "-c", "import numpy"]
+        python.standardError = FileHandle.nullDevice
+        guard (try? python.run()) != nil else { return false }
+        python.waitUntilExit()
+        return python.terminationStatus == 0
+    }()
+
+    /// The network of the examples as somebody would write it who picks those that are asked: the product's size hangs on company.
+    @Test(.enabled(if: hasNumPy))
+    func aMatrixProductOfThoseWhoAreAskedIsFoundBySizeAndBit() throws {
+        let folder = try folder()
+        let whole = project.appending(path: "Python/examples/network.py")
+        let kept = try islet("algorithm", "check", whole.path())
+        #expect(kept.status == 0 && kept.output.contains("the same bits in groups of 100"), "\(kept.error)")
+        let text = try String(contentsOf: whole, encoding: .utf8)
+        let product = "        hidden = np.tanh(np.tanh(state[\"last\"] @ self.first) @ self.second)\n"
+        #expect(text.contains(product))
+        try text.replacingOccurrences(
+            of: product,
+            with: """
+                        hidden = np.zeros((len(rows), 64))
+                        hidden[asked] = np.tanh(np.tanh(state["last"][asked] @ self.first) @ self.second)
+
+                """
+        ).write(to: folder.appending(path: "picks.py"), atomically: true, encoding: .utf8)
+        let checked = try islet("algorithm", "check", folder.appending(path: "picks.py").path())
+        #expect(checked.status == 1, "\(checked.output)")
+        #expect(
+            ["in groups of 99", "in groups of 3", "in groups of 1"].contains {
+                checked.error.contains("asked \($0), ")
+            },
+            "\(checked.error)")
+        #expect(
+            checked.error.contains("than in groups of 100") && checked.error.contains("of 64 differs first"),
+            "\(checked.error)")
+    }
+
     @Test func nothingIsStartedUnasked() throws {
         let folder = try folder()
         let mark = folder.appending(path: "started")

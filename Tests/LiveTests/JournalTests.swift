@@ -24,7 +24,10 @@ import Testing
         .refusal(.minutes(7), key: "k", LiveRefusal(code: "", reason: "target, mg/dL: found nan")),
         .leap(from: .minutes(8), to: .minutes(120)),
         .said(.minutes(121), key: "p-1", text: "pace max"),
-        .pace(.minutes(121), .max, utc: 1),
+        .pace(.minutes(121), .max, utc: 1), .pace(.minutes(121), .step, utc: 1),
+        .driver(.minutes(121), LiveDriver(name: "trainer", token: "c0ffee")),
+        .act(.minutes(121), step: 12, "0.05 0 4.2 120"), .driver(.minutes(122), nil),
+        .late(.minutes(123)),
         .end(.minutes(200), events: 90, Digest128(), early: EarlyEnd(reason: "low for long")),
     ]
 

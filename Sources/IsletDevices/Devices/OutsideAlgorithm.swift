@@ -69,10 +69,12 @@ public struct NobodyAsked: Error, CustomStringConvertible {
     public var description: String { "the algorithm answers from outside, and nobody asked it" }
 }
 
-/// Stands for the state that is outside: which answer left it.
+/// Stands for the state that is outside: which answer left it, and whether it is to be forgotten.
 public struct OutsideState: AlgorithmState {
     /// How many questions it has been asked.
     public var asked: Int64 = 0
+    /// The next one begins it anew.
+    public var beginsAnew = true
 
     public init() {}
 }
@@ -80,19 +82,18 @@ public struct OutsideState: AlgorithmState {
 /// Knows which state is out there. Belongs to the session's thread.
 public final class OutsideCell: StateCell, @unchecked Sendable {
     private var state = OutsideState()
-    private var beginsAnew = true
     private var undoesLast = false
 
     public override init() {}
 
     public override func undo() { undoesLast = true }
-    public override func clear() { beginsAnew = true }
+    public override func clear() { state.beginsAnew = true }
     public override var saved: SavedState { SavedState(state) }
 
-    /// The one that is out there, or none.
+    /// The one that is out there, or none. One that had not begun when the loop died, or was to begin anew, still is.
     public override func restore(_ saved: SavedState) -> Bool {
-        guard let known = saved.value as? OutsideState, known == state, known.asked > 0 else { return false }
-        beginsAnew = false
+        guard let known = saved.value as? OutsideState, known.asked == state.asked else { return false }
+        state = known
         return true
     }
 
@@ -100,9 +101,10 @@ public final class OutsideCell: StateCell, @unchecked Sendable {
     public func question(_ input: consuming StepInput) -> StepQuestion {
         defer {
             state.asked += 1
-            beginsAnew = false
+            state.beginsAnew = false
             undoesLast = false
         }
-        return StepQuestion(input: input, beginsAnew: beginsAnew, undoesLast: undoesLast && !beginsAnew)
+        return StepQuestion(
+            input: input, beginsAnew: state.beginsAnew, undoesLast: undoesLast && !state.beginsAnew)
     }
 }

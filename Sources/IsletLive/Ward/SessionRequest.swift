@@ -100,10 +100,24 @@ package struct SessionRequest: Sendable {
         try begin(fields)
         if let text = try fields.optionalText("pace") {
             guard let known = text == "paused" ? .paused : LivePace(text) else {
-                throw .invalid("pace: expected a number from 0.01 to 100000, `max` or `paused`")
+                throw .invalid("pace: expected a number from 0.01 to 100000, `max`, `paused` or `step`")
             }
             pace = known
         }
+        if pace == .step { try checkDriven(fields) }
+    }
+
+    /// A session that is driven is lived by its driver alone.
+    private mutating func checkDriven(_ fields: JSONFields) throws(Ward.Refusal) {
+        switch source {
+        case .results: throw .invalid("pace: a session of results is watched, and driven by nobody")
+        case .room: throw .invalid("pace: a room has no steps that somebody could answer")
+        default: break
+        }
+        guard !fields.has("history_hours") else {
+            throw .invalid("history_hours: a session of pace `step` begins at its start")
+        }
+        from = 0
     }
 
     /// Where a person is asked for; nil where none is.

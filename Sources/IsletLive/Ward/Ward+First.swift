@@ -78,11 +78,9 @@ extension Ward {
         let (name, study, studyPath) = try wish.resolve(options)
         var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
         card.storedDigest = try wish.storedDigest(options)
-        return (
-            card,
-            try LiveOpening(
-                study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml",
-                engine: options.engine)
-        )
+        let file = studyPath ?? options.folder + "/study.yaml"
+        let opening = try LiveOpening(
+            study: study, session: wish.session, studyPath: file, engine: options.engine)
+        return (card, wish.pace == .step ? try opening.driven(file: name) : opening)
     }
 }

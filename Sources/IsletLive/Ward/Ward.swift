@@ -9,7 +9,7 @@ import Foundation
 import IsletDevices
 package import IsletKernel
 import Synchronization
-import IsletTrials
+package import IsletTrials
 
 package final class Ward: Sendable {
     /// Where and how a ward lives.
@@ -372,11 +372,30 @@ package final class Ward: Sendable {
 
     // MARK: Commands
 
-    /// Tells a session something; it is on disk when this returns.
-    package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
+    /// Does what a driver wants; it is on disk when this returns.
+    /// - Throws: `Refusal`, `LiveRefusal`.
+    package func drive(_ id: String, _ wish: DriverWish) throws -> DriverStand {
+        try checkLives(id)
+        return try host.drive(id, wish).get()
+    }
+
+    /// The study that a session is one of, with what its driver answered so far.
+    package func study(of id: String) throws -> Study {
+        try checkLives(id)
+        guard let study = host.study(of: id) else { throw Refusal.frozen }
+        return study
+    }
+
+    private func checkLives(_ id: String) throws {
         guard let entry = entry(id) else { throw Refusal.unknown }
         if entry.returning != nil { throw Refusal.returning }
         if let failure = entry.failure { throw Refusal.conflict("the session has failed: \(failure)") }
+    }
+
+    /// Tells a session something; it is on disk when this returns.
+    package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
+        try checkLives(id)
+        guard let entry = entry(id) else { throw Refusal.unknown }
         switch command.wish {
         case .pace(let pace):
             return host.setPace(pace, of: id, key: command.key)

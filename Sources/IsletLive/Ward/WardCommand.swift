@@ -86,6 +86,9 @@ package struct WardCommand: Hashable, Sendable {
     /// Up to 99999.99: a pace of 100000 can be said too, and stands in no schema.
     package static let pacePattern = "^(max|paused|0\\.(0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,4}(\\.[0-9]{1,2})?)$"
 
+    /// Of a session that is begun.
+    package static let drivenPacePattern = "^step$|" + pacePattern
+
     private static let pace = Row(
         name: "pace", summary: "Session seconds per second.",
         fields: [

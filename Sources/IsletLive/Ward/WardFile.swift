@@ -24,7 +24,7 @@ package struct WardFile: Sendable {
         }
         func pace(_ reader: YAMLReader) throws(InputError) -> LivePace {
             let text = try reader.text()
-            guard let pace = text == "paused" ? .paused : LivePace(text) else {
+            guard let pace = text == "paused" ? .paused : LivePace(text), pace != .step else {
                 throw reader.problem(expected: "a number from 0.01 to 100000, `max` or `paused`")
             }
             return pace

@@ -70,8 +70,7 @@ final class GymEpisode {
     private let index: Int
     private let session: Session
     private let inner: (algorithm: any DosingAlgorithm, cell: StateCell)?
-    /// In the order of steps.
-    private var answered: [(number: Int64, step: RecordedSteps.Step)] = []
+    private var answered = RecordedAnswers()
     /// What it waits at, or waited at last. Kept as the row that is told: an input is large, and each copy of it would cost.
     private var asked: AskedRow
     private(set) var outcome: SessionOutcome?
@@ -132,9 +131,7 @@ final class GymEpisode {
     /// - Throws: what the session throws but for a body that leaves its range, which is an outcome.
     func answer(_ step: RecordedSteps.Step) throws {
         guard let number = waitsFor else { throw GymProblem("environment \(handle) waits for no answer") }
-        // Where a first step fails its number is asked again.
-        if answered.last?.number == number { answered.removeLast() }
-        answered.append((number, step))
+        answered.add(number, step)
         if let inner {
             if asked.question.beginsAnew {
                 inner.cell.clear()
@@ -236,8 +233,7 @@ final class GymEpisode {
     /// The study that it is a session of, with what was answered so far.
     var study: Study {
         var study = template
-        study.arms[0].recorded?.texts =
-            Array(repeating: "", count: index) + [RecordedSteps.text(answered, isForecast: inner != nil)]
+        study.arms[0].recorded?.texts = answered.texts(subject: index, isForecast: inner != nil)
         return study
     }
 }

@@ -232,7 +232,7 @@ package struct GymServer {
                     "an answer to step \(dose.step) of environment \(dose.handle)",
                     episode.waitsFor.map { "one to step \($0)" } ?? "a reset: its episode is over")
             }
-            answers.append((episode, try recorded(dose)))
+            answers.append((episode, try RecordedSteps.Step(dose, of: "environment \(dose.handle)")))
         }
         for (episode, step) in answers {
             do {
@@ -242,22 +242,6 @@ package struct GymServer {
             }
         }
         append(newsOf: answers.map(\.episode))
-    }
-
-    /// As it will be recorded: what a study would refuse is refused here.
-    private func recorded(_ dose: DoseRow) throws(InputError) -> RecordedSteps.Step {
-        let numbers = [dose.basal, dose.correction, dose.meal]
-        guard numbers.allSatisfy({ (0...PluginAnswers.largestDose).contains($0) }), dose.flags == 0,
-            dose.glucagon == 0, dose.forecast.isNaN || (0...1e6).contains(dose.forecast)
-        else {
-            throw unknown(
-                "the answer \(numbers.map { "\($0)" }.joined(separator: " ")) U, forecast \(dose.forecast) of environment \(dose.handle)",
-                "doses from 0 to \(Int(PluginAnswers.largestDose)) U, no glucagon, no flags")
-        }
-        var step = RecordedSteps.Step()
-        (step.basal, step.correction, step.meal) = (dose.basal, dose.correction, dose.meal)
-        step.forecast = dose.forecast.isNaN ? nil : dose.forecast
-        return step
     }
 
     private mutating func append(newsOf told: [GymEpisode]) {

@@ -30,7 +30,39 @@ package struct RecordedSteps: Hashable, Sendable {
         package var forecast: Double?
 
         package init() {}
+
+        /// As it will be recorded: what a study would refuse is refused here.
+        /// - Parameter whose: for the refusal.
+        package init(_ dose: DoseRow, of whose: String) throws(InputError) {
+            let numbers = [dose.basal, dose.correction, dose.meal]
+            guard numbers.allSatisfy({ (0...PluginAnswers.largestDose).contains($0) }), dose.flags == 0,
+                dose.glucagon == 0,
+                dose.forecast.isNaN || (0...RecordedSteps.largestForecast).contains(dose.forecast)
+            else {
+                throw InputError(
+                    file: "message",
+                    found:
+                        "the answer \(numbers.map { "\($0)" }.joined(separator: " ")) U, forecast \(dose.forecast) of \(whose)",
+                    expected: "doses from 0 to \(Int(PluginAnswers.largestDose)) U, no glucagon, no flags")
+            }
+            (basal, correction, meal) = (dose.basal, dose.correction, dose.meal)
+            forecast = dose.forecast.isNaN ? nil : dose.forecast
+        }
+
+        /// One step alone, as `text` has it.
+        package var text: String { RecordedSteps.text([(0, self)], isForecast: false) }
+
+        /// Reads what `text` wrote; nil for anything else.
+        package init?(_ text: String) {
+            guard let steps = RecordedSteps.steps(text, isForecast: false), steps.count == 1,
+                let step = steps[0]
+            else { return nil }
+            self = step
+        }
     }
+
+    /// No forecast is above it, mg/dL.
+    package static let largestForecast = 1e6
 
     // MARK: Text
 
@@ -179,6 +211,25 @@ package struct RecordedSteps: Hashable, Sendable {
     }
 }
 
+/// What was answered so far, for whoever records it.
+package struct RecordedAnswers: Sendable {
+    /// In the order of steps.
+    private var all: [(number: Int64, step: RecordedSteps.Step)] = []
+
+    package init() {}
+
+    package mutating func add(_ number: Int64, _ step: RecordedSteps.Step) {
+        // Where a first step fails its number is asked again.
+        if all.last?.number == number { all.removeLast() }
+        all.append((number, step))
+    }
+
+    /// As a study has them, for one of its subjects; nobody else has any.
+    package func texts(subject index: Int, isForecast: Bool = false) -> [String] {
+        Array(repeating: "", count: index) + [RecordedSteps.text(all, isForecast: isForecast)]
+    }
+}
+
 /// Gives what was given.
 struct RecordedDoses: DosingAlgorithm {
     let name = RecordedSteps.key
@@ -222,7 +273,7 @@ struct NotRecorded: Error, CustomStringConvertible {
 
 extension StepOutput {
     /// As it was recorded.
-    init(_ step: RecordedSteps.Step) {
+    package init(_ step: RecordedSteps.Step) {
         self.init(
             basal: InsulinAmount(units: step.basal), correction: InsulinAmount(units: step.correction),
             meal: InsulinAmount(units: step.meal))

@@ -116,9 +116,9 @@ package struct AlgorithmCheck {
             if result.ways.isEmpty {
                 result.microseconds = 1e6 * (now() - began) / Double(first.joined().count)
             }
-            try compare(
-                first, again, host.ready.isTogether ? name : name == "in groups of 1" ? "again" : name)
-            result.ways.append(host.ready.isTogether ? name : name == "in groups of 1" ? "again" : name)
+            let way = host.ready.isTogether ? name : name == "in groups of 1" ? "again" : name
+            try compare(first, again, way)
+            result.ways.append(way)
         }
         result.askedSteps = first.joined().count
         return result
@@ -183,7 +183,9 @@ package struct AlgorithmCheck {
                         input: sequences[person][step], beginsAnew: step == 0, undoesLast: false))
                 throw Finding(
                     description:
-                        "asked \(way), step \(step) of person \(person) is answered otherwise: \(difference); the step was "
+                        "asked \(way), step \(step) of person \(person) is answered otherwise"
+                        + (host.ready.isTogether ? " than in groups of \(Self.people)" : "")
+                        + ": \(difference); the step was "
                         + PluginLines.text(row, StepFields.step))
             }
         }

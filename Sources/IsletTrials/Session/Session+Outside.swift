@@ -1,8 +1,9 @@
 // A session that asks somebody outside at its steps: up to its next question, and on with the answer.
 //
-// Guarantees: whoever asks and answers, and however long it takes, the session is the same to the digest. Does not: pick who is asked; `TrialRunner` and `live` do.
+// Guarantees: whoever asks and answers, and however long it takes, the session is the same to the digest. Does not: pick who is asked; `TrialRunner` and `live` do, and
+// of a session in real time `LiveSession`.
 
-import IsletDevices
+package import IsletDevices
 import IsletKernel
 import IsletLoop
 
@@ -20,13 +21,13 @@ extension Session {
     }
 
     /// What it is held at; nil where it isn't.
-    private var heldQuestion: HeldQuestion? {
+    package var heldQuestion: HeldQuestion? {
         guard executor.isHeld else { return nil }
         return executor.inspect { [loop] in loop.here { $0.question } }
     }
 
     /// Answers the question that the session is held at.
-    func answer(_ answer: HeldAnswer) {
+    package func answer(_ answer: HeldAnswer) {
         do {
             try executor.resume { [loop] in try loop.here(answer) { try $0.answer($1) } }
         } catch {

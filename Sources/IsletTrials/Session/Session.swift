@@ -216,8 +216,8 @@ public final class Session {
         return conclude()
     }
 
-    /// Sums up what it has lived, and ends it.
-    func conclude() -> SessionOutcome {
+    /// Sums up what it has lived, and ends it, where it is held too.
+    package func conclude() -> SessionOutcome {
         let outcome = sumUp(endedEarly: failure.map { "\($0)" })
         end()
         return outcome

@@ -53,7 +53,7 @@ extension Study.Arm {
         set { listener = newValue.map { ArmPlugin(reference: $0) } }
     }
 
-    var chosenAlgorithm: ChosenAlgorithm {
+    package var chosenAlgorithm: ChosenAlgorithm {
         get {
             if let recorded { return .recorded(recorded) }
             return plugin.map { .program($0.reference) } ?? .built(algorithm)
@@ -71,7 +71,7 @@ extension Study.Arm {
     }
 
     /// The algorithm that doses for one of the cohort.
-    func algorithm(of index: Int) -> any DosingAlgorithm {
+    package func algorithm(of index: Int) -> any DosingAlgorithm {
         (recorded.map { TunedAlgorithm($0.kind(subject: index)) } ?? algorithm).algorithm
     }
 }

@@ -57,6 +57,28 @@ import Testing
         return try session(study, index, seams)
     }
 
+    /// Harm: an app that dies before its first step, or right after a new session began, goes on from a state that is not its own.
+    @Test func aDeathChangesNothingOfWhichStateIsOutThere() throws {
+        let session = try held(study(), 0)
+        defer { session.end() }
+        let input = try #require(session.question(until: nil)?.algorithm).input
+        let cell = OutsideCell()
+        func die() -> Bool {
+            let saved = cell.saved
+            cell.clear()
+            return cell.restore(saved)
+        }
+        #expect(die())
+        #expect(cell.question(input).beginsAnew)
+        #expect(die())
+        #expect(!cell.question(input).beginsAnew)
+        cell.clear()
+        #expect(die())
+        #expect(cell.question(input).beginsAnew)
+        // A state that nobody has out there is no state.
+        #expect(!cell.restore(SavedState(OutsideState())) && !cell.restore(SavedState(NoState())))
+    }
+
     @Test(arguments: 0..<3) func theDigestIsThatOfTheAlgorithmInside(index: Int) throws {
         let study = try study()
         let inside = try session(study, index).run()

@@ -56,6 +56,14 @@ final class ForkLife {
         case .late(let at):
             // An algorithm that isn't there any more is not late either.
             if change.algorithm == nil { live.noteLateAgain(at) }
+        // Whoever drives the original drives the original.
+        case .driver: break
+        case .act(let at, let step, let dose):
+            guard live.isDriven else { break }
+            live.advance(to: at)
+            guard let reason = live.actAgain(step, dose) else { break }
+            return LiveFork.LeftOut(
+                number: 0, instant: at, text: "dose of step \(step): \(dose)", reason: reason)
         case .leap(let from, let to):
             live.advance(to: from)
             live.leap(to: to)

@@ -83,6 +83,16 @@ extension LiveFork {
         return kept
     }
 
+    /// What is asked at a step was told to who drove then.
+    static func refuse(atStepOf live: LiveSession, _ content: JournalContent, _ at: Instant)
+        throws(InputError)
+    {
+        guard live.isHeld else { return }
+        throw InputError(
+            file: content.path, found: "a fork at minute \(at.minutes), where a step waits for its dose",
+            expected: "one before it, or after its dose")
+    }
+
     private static func write(
         _ content: JournalContent, _ opening: LiveOpening, _ original: Side, at: Instant, end: Instant,
         _ change: Change, to path: String, _ isWanted: @escaping () -> Bool
@@ -111,6 +121,7 @@ extension LiveFork {
                 file: content.path, found: "a fork at minute \(at.minutes)",
                 expected: "one before minute \(live.now.minutes), where the session was over")
         }
+        try refuse(atStepOf: live, content, at)
         live.exchangeNow(change)
         var begun = Begun(opening: opening, at: at, end: end, phase: .running)
         for line in content.lines[parting...] {

@@ -78,16 +78,17 @@ package struct LiveFork {
         original = try Self.original(content, opening, from: at, marks)
         let second = try Self.second(content, opening, change, from: at, marks)
         var hasParted = false
-        func part() {
+        func part() throws {
             guard !hasParted else { return }
             hasParted = true
             second.live.advance(to: at)
             guard second.live.phase == .running else { return }
+            try Self.refuse(atStepOf: second.live, content, at)
             second.live.exchange(change, isRecorded: false)
         }
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let instant = line.instant, instant > at {
-                part()
+                try part()
                 second.look(before: instant)
             }
             guard hasParted else {
@@ -97,7 +98,7 @@ package struct LiveFork {
             if case .input = line { inputCount += 1 }
             if let left = try second.follow(line, change, against: original) { leftOut.append(left) }
         }
-        part()
+        try part()
         fork = second.finish(at: end)
     }
 

@@ -4,7 +4,8 @@
 // time, a piece of at most six hours at once, so that a session with much to catch up on starves no other. A session that fails is
 // shown as failed and touches no other. Looks (`status`, `events`) read what the last advance left behind and never wait for a session
 // that runs. A session whose thread does not come back (its code hangs, its disk blocks) is told of by `watch`, which needs nothing of it: it is frozen, its inputs are
-// refused, and whoever waited for it is let go. Nothing of that stands in its journal.
+// refused, and whoever waited for it is let go. Nothing of that stands in its journal. A session that is held for its algorithm's answer holds no thread and no lock: it is looked at
+// again when there is one, or its deadline has passed.
 // A step of the wall clock reaches sessions of real pace as an input; no timer moves with it.
 // Does not: own threads. `run` is a thread's work; `HostCrew` has the threads.
 
@@ -13,6 +14,7 @@ import Glibc
 import DeviceLinks
 import IsletDevices
 package import IsletKernel
+package import IsletTrials
 import Synchronization
 
 package final class LiveHost: Sendable {
@@ -45,6 +47,13 @@ package final class LiveHost: Sendable {
     ) throws {
         let slot = Slot(id: id)
         let session = try make { [slot] event in slot.face.withLock { $0.log.append(event) } }
+        session.asker.onAnswer = { [weak self, weak slot] in
+            guard let self, let slot else { return }
+            board.withLock { $0.schedule(slot, at: 0) }
+            bell.ring()
+        }
+        // Who is driven goes by no clock, and nobody else stands still for a driver.
+        let pace: LivePace = session.isDriven ? .step : pace == .step ? .paused : pace
         let (now, utc, boot) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds(), clocks.bootID)
         var instant = session.now
         if session.opening.isLinked {
@@ -113,7 +122,11 @@ package final class LiveHost: Sendable {
         while true {
             let done: Result? = slot.core.withLockIfAvailable { core in
                 slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
-                defer { slot.busySince.store(0, ordering: .relaxed) }
+                defer {
+                    slot.busySince.store(0, ordering: .relaxed)
+                    // Somebody wanted it gone meanwhile, and could not wait.
+                    if slot.isRemoved.load(ordering: .relaxed) { Self.letGo(&core) }
+                }
                 return body(&core)
             }
             if let done { return done }
@@ -122,13 +135,58 @@ package final class LiveHost: Sendable {
         }
     }
 
+    /// The same with a session that has come to now and is held for no answer: that is waited for without holding it.
+    /// - Parameter body: also gets how far session time has come.
+    private func reachSettled<Result: Sendable>(
+        _ slot: Slot, _ body: (inout Slot.Core, Instant) -> Result
+    ) -> Result? {
+        while true {
+            let done = reach(slot) { core -> Result? in
+                let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
+                core.live(to: goal, .brief)
+                if core.session?.isAsking ?? false {
+                    settle(slot, core)
+                    return nil
+                }
+                return body(&core, goal)
+            }
+            guard let reached = done else { return nil }
+            if let reached { return reached }
+            usleep(1000)
+        }
+    }
+
+    /// Does what a driver wants.
+    package func drive(_ id: String, _ wish: DriverWish) -> Swift.Result<DriverStand, LiveRefusal> {
+        guard let slot = slot(id) else { return .failure(LiveRefusal(.gone, "the session is gone")) }
+        let frozen = LiveRefusal(.frozen, "the session is frozen: nothing reaches it")
+        guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return .failure(frozen) }
+        let answer = reach(slot) { core -> Swift.Result<DriverStand, LiveRefusal> in
+            defer { settle(slot, core) }
+            guard let session = core.session else {
+                return .failure(LiveRefusal(.gone, "the session is gone"))
+            }
+            do throws(LiveRefusal) { return .success(try session.drive(wish)) } catch {
+                return .failure(error)
+            }
+        }
+        bell.ring()
+        return answer ?? .failure(frozen)
+    }
+
+    /// The study that a session is one of, with what its driver answered so far; nil where it is frozen or gone.
+    package func study(of id: String) -> Study? {
+        guard let slot = slot(id) else { return nil }
+        return reach(slot) { $0.session?.drivenStudy } ?? nil
+    }
+
     /// Goes on at another pace from here; `.paused` stops it. Says whether it does: devices outside keep the pace that they have.
     /// - Parameter key: said again under it nothing happens.
     @discardableResult
     package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
         guard let slot = slot(id) else { return LiveAnswer(outcome: .refused(.gone, "the session is gone")) }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let answer = reach(slot) { core -> LiveAnswer in
+        let answer = reachSettled(slot) { core, _ -> LiveAnswer in
             defer { settle(slot, core) }
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
@@ -136,6 +194,14 @@ package final class LiveHost: Sendable {
             guard !session.opening.isLinked else {
                 return LiveAnswer(
                     outcome: .refused(.paceIsFixed, "devices outside keep the pace that they have"))
+            }
+            guard !session.isDriven, pace != .step else {
+                return LiveAnswer(
+                    outcome: .refused(
+                        .paceIsFixed,
+                        session.isDriven
+                            ? "a session that is driven goes by no clock"
+                            : "a session is opened for a driver, or not: pace `step` can't be set"))
             }
             session.advance(to: core.goal(at: now, piece: nil))
             if let known = session.say("pace \(pace)", key: key) { return known }
@@ -154,7 +220,7 @@ package final class LiveHost: Sendable {
     package func leap(_ id: String, by nanoseconds: Int64) -> Bool {
         guard let slot = slot(id), !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return false }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let hasLeapt = reach(slot) { core -> Bool in
+        let hasLeapt = reachSettled(slot) { core, _ -> Bool in
             defer { settle(slot, core) }
             guard let session = core.session else { return false }
             session.advance(to: core.goal(at: now, piece: nil))
@@ -173,13 +239,11 @@ package final class LiveHost: Sendable {
             return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
         }
         guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return Self.frozen }
-        let answer = reach(slot) { core -> LiveAnswer in
+        let answer = reachSettled(slot) { core, goal -> LiveAnswer in
             defer { settle(slot, core) }
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
             }
-            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
-            if core.pace == .real { session.catchUp(to: goal) }
             return session.take(command, at: goal)
         }
         bell.ring()
@@ -323,26 +387,37 @@ package final class LiveHost: Sendable {
     private func advance(_ slot: Slot) -> Int64? {
         // Whoever waits for it looks every half a millisecond.
         for _ in 0..<5 where slot.waiting.load(ordering: .relaxed) > 0 { usleep(1000) }
-        return slot.core.withLock { core in
-            guard let session = core.session else { return nil }
+        // Who has it has it scheduled when they are done.
+        return slot.core.withLockIfAvailable { core -> Int64? in
+            guard core.session != nil else { return nil }
             slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
             defer {
                 slot.advancedAt.store(clocks.continuousNanoseconds(), ordering: .relaxed)
                 slot.busySince.store(0, ordering: .relaxed)
             }
             tellClockStep(slot, &core)
-            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece)
-            if core.pace == .real { session.catchUp(to: goal) } else { session.advance(to: goal) }
+            core.live(to: core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece), .brief)
             show(slot, core)
             // Somebody wanted it gone, and could not wait.
             if slot.isRemoved.load(ordering: .relaxed) { Self.letGo(&core) }
+            return due(core)
+        } ?? clocks.continuousNanoseconds() + Self.otherHand
+    }
+
+    /// When a session is tried again that somebody else has just then, ns.
+    private static let otherHand = Nanoseconds.second / 200
+
+    /// When it wants to be advanced next; where its algorithm is asked, when to look whether there is an answer.
+    private func due(_ core: Slot.Core) -> Int64? {
+        guard let session = core.session, session.isAsking, let deadline = session.asker.deadline else {
             return core.due
         }
+        return clocks.continuousNanoseconds() + StepAsker.pause(deadline)
     }
 
     /// Keeps what is shown, and when it wants to be advanced next.
     private func show(_ slot: Slot, _ core: Slot.Core) {
-        slot.dueAt.store(core.due ?? .max, ordering: .relaxed)
+        slot.dueAt.store(due(core) ?? .max, ordering: .relaxed)
         guard let snapshot = core.session?.snapshot else { return }
         slot.face.withLock {
             $0.snapshot = snapshot
@@ -353,7 +428,7 @@ package final class LiveHost: Sendable {
     /// Keeps what is shown, and has the session advanced when it wants to be.
     private func settle(_ slot: Slot, _ core: Slot.Core) {
         show(slot, core)
-        board.withLock { $0.schedule(slot, at: core.due) }
+        board.withLock { $0.schedule(slot, at: due(core)) }
     }
 
     /// Notes where the wall clock was set, and has sessions of real pace told of it. Waits for none of them.
@@ -377,6 +452,12 @@ package final class LiveHost: Sendable {
     private func tellClockStep(_ slot: Slot, _ core: inout Slot.Core) {
         let step = slot.clockStep.exchange(0, ordering: .relaxed)
         guard step != 0, core.pace == .real, let session = core.session, session.phase == .running else {
+            return
+        }
+        core.live(to: core.goal(at: clocks.continuousNanoseconds(), piece: nil), .brief)
+        // What is held for its algorithm takes nothing: whoever comes next tells it.
+        guard !session.isAsking else {
+            slot.clockStep.wrappingAdd(step, ordering: .relaxed)
             return
         }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())

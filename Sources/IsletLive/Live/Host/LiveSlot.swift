@@ -57,6 +57,15 @@ final class Slot: Sendable {
             if !isClockStep || deviceAnchor == nil { deviceAnchor = anchor }
         }
 
+        /// Lives on to where session time has come, as its pace has it.
+        func live(to goal: Instant, _ patience: StepAsker.Patience) {
+            if pace == .real {
+                session?.catchUp(to: goal, patience)
+            } else {
+                session?.advance(to: goal, patience)
+            }
+        }
+
         /// How far session time has come.
         /// - Parameter piece: the most that the session may be advanced at once; nil for as far as it takes.
         func goal(at continuous: Int64, piece: Int64?) -> Instant {
@@ -66,7 +75,7 @@ final class Slot: Sendable {
                 session.now.adding(min($0, session.duration.nanoseconds))
             }
             switch pace {
-            case .paused: return session.now
+            case .paused, .step: return session.now
             case .max: return most ?? session.now
             case .scaled(let speed):
                 let elapsed = Double(max(0, continuous - origin.continuous)) * speed
@@ -96,7 +105,7 @@ final class Slot: Sendable {
         /// When session time comes to an instant, by the continuous clock; nil for never.
         func continuous(at instant: Instant) -> Int64? {
             switch pace {
-            case .paused: return nil
+            case .paused, .step: return nil
             case .max: return 0
             case .scaled(let speed):
                 let span = instant.nanoseconds - origin.instant.nanoseconds

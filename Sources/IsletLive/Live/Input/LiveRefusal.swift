@@ -72,7 +72,14 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     /// A treatment of this id was heard before, and said something else.
     case saysOther = "says-other"
 
-    // By the host: these stand in no journal.
+    // By the host, or of a driver: these stand in no journal.
+    /// A step waits for its driver's dose, and nothing enters before it has one.
+    case held
+    case notDriven = "not-driven"
+    case noDriver = "no-driver"
+    case otherDriver = "other-driver"
+    case notHeld = "not-held"
+    case otherStep = "other-step"
     case otherBody = "other-body"
     case over
     case failed

@@ -43,6 +43,10 @@ package enum JournalLine: Hashable, Sendable {
     case said(Instant, key: String, text: String)
     /// The algorithm gave no answer in time for the step of this instant. On disk before the step goes on without.
     case late(Instant)
+    /// From here on somebody drives the session step by step; nil for nobody.
+    case driver(Instant, LiveDriver?)
+    /// What the driver answered the step that the session waits at (`RecordedSteps.Step.text`). On disk before it counts.
+    case act(Instant, step: Int64, String)
     /// The session has come to this instant, and did so much on the way. Written before anybody is shown what happened.
     case mark(Instant, events: Int, Digest128)
     /// What a device outside is told: `LinkCommand`, as JSON. On disk before a driver gets it.
@@ -69,6 +73,9 @@ package enum JournalLine: Hashable, Sendable {
             "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.coded(refusal.code, refusal.reason.text))"
         case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
         case .late(let at): "late \(at.nanoseconds)"
+        case .driver(let at, let driver):
+            "driver \(at.nanoseconds)" + (driver.map { " \($0.hash) \(Self.line($0.name))" } ?? "")
+        case .act(let at, let step, let dose): "act \(at.nanoseconds) \(step) \(dose)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
         case .command(let at, let json): "command \(at.nanoseconds) \(json)"
         case .exchange(let at, let json): "exchange \(at.nanoseconds) \(json)"
@@ -107,8 +114,7 @@ package enum JournalLine: Hashable, Sendable {
             self = .input(
                 number: number, StampedInput(instant: at, input: input), key: key == "-" ? "" : String(key))
         case "answer":
-            guard let number = Int(word()) else { return nil }
-            guard let outcome = Self.outcome(rest) else { return nil }
+            guard let number = Int(word()), let outcome = Self.outcome(rest) else { return nil }
             self = .answer(number: number, outcome)
         case "refusal":
             guard let at = instant() else { return nil }
@@ -124,6 +130,9 @@ package enum JournalLine: Hashable, Sendable {
         case "late":
             guard let at = instant() else { return nil }
             self = .late(at)
+        case let kind where kind == "driver" || kind == "act":
+            guard let at = instant(), let line = Self.driven(kind, at, word(), rest) else { return nil }
+            self = line
         case "mark":
             guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
                 return nil
@@ -147,6 +156,17 @@ package enum JournalLine: Hashable, Sendable {
                 at, events: events, digest, early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason))
         default: return nil
         }
+    }
+
+    /// A line about a driver, or by one.
+    private static func driven(
+        _ kind: Substring, _ at: Instant, _ word: Substring, _ rest: Substring
+    ) -> JournalLine? {
+        guard word.isEmpty == rest.isEmpty else { return nil }
+        guard kind == "act" else {
+            return .driver(at, word.isEmpty ? nil : LiveDriver(name: String(rest), hash: String(word)))
+        }
+        return Int64(word).map { .act(at, step: $0, String(rest)) }
     }
 
     init(_ anchor: LiveAnchor) {
@@ -212,6 +232,8 @@ package enum LivePace: Hashable, Sendable, CustomStringConvertible {
     case scaled(Double)
     /// As fast as it can.
     case max
+    /// Never by itself: somebody drives it, step by step (`LiveDriver`).
+    case step
 
     package static let real = LivePace.scaled(1)
     package static let range = 0.01...100_000.0
@@ -219,6 +241,8 @@ package enum LivePace: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: some StringProtocol) {
         if text == "max" {
             self = .max
+        } else if text == "step" {
+            self = .step
         } else if text == "0" {
             self = .paused
         } else if let speed = Double(text), Self.range.contains(speed) {
@@ -233,6 +257,7 @@ package enum LivePace: Hashable, Sendable, CustomStringConvertible {
         case .paused: "0"
         case .scaled(let speed): speed == speed.rounded() ? "\(Int(speed))" : "\(speed)"
         case .max: "max"
+        case .step: "step"
         }
     }
 }

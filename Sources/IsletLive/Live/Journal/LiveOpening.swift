@@ -28,6 +28,8 @@ package struct LiveOpening: Sendable {
     package var isLinked = false
     /// The world goes on whatever becomes of this program: pump and sensor are outside, or glucose comes from there.
     package var hasWorldOutside: Bool { isLinked || isFed }
+    /// Nobody but a driver answers its steps, and it goes by no clock (`LivePace.step`); its arm's algorithm is `recorded`.
+    package private(set) var isDriven = false
     /// Which app commands the pump outside; nil for a journal of before there were owners.
     package var owner: String?
 
@@ -65,6 +67,28 @@ package struct LiveOpening: Sendable {
         checksum = subject.checksum
     }
 
+    /// The same, for a driver: answers take the place of the arm's algorithm, as a study has them that were recorded.
+    /// - Throws: `InputError` for whom nobody doses.
+    package func driven(file: String) throws(InputError) -> LiveOpening {
+        guard subject.person != nil, !hasWorldOutside else {
+            throw InputError(
+                file: file, found: "a session of \(study.subject.kind.words.many), or with devices outside",
+                expected: "one of people whose devices are simulated: nobody doses others")
+        }
+        var (driven, arm) = (self, study.arms[session % study.arms.count])
+        var steps = arm.recorded ?? RecordedSteps([])
+        guard steps.beside == nil else {
+            throw InputError(
+                file: file, found: "an arm of forecasts that were recorded beside an algorithm",
+                expected: "one whose doses are given step by step")
+        }
+        steps.texts = [""]
+        arm.chosenAlgorithm = .recorded(steps)
+        driven.study.arms[session % study.arms.count] = arm
+        driven.isDriven = true
+        return driven
+    }
+
     /// Only people have devices that can be elsewhere.
     package static func check(_ kind: SubjectKind, file: String, line: Int? = nil) throws(InputError) {
         guard kind.isPerson else {
@@ -97,7 +121,8 @@ package struct LiveOpening: Sendable {
 
     package var json: String {
         let kind: [JSONValue.Member] =
-            (isFed ? [.init("fed", .bool(true))] : []) + (isLinked ? [.init("linked", .bool(true))] : [])
+            (isDriven ? [.init("driven", .bool(true))] : []) + (isFed ? [.init("fed", .bool(true))] : [])
+            + (isLinked ? [.init("linked", .bool(true))] : [])
             + (owner.map { [.init("owner", .string($0))] } ?? [])
         return JSONValue.object(
             kind + [
@@ -173,6 +198,7 @@ package struct LiveOpening: Sendable {
         }
         if let linked = root["linked"] { isLinked = try linked.flag() }
         owner = try root["owner"]?.text()
+        if let driven = root["driven"] { isDriven = try driven.flag() }
         study = try Study.decode(try value("study").node, hasRun: true)
         if isFed || isLinked { try Self.check(study.subject.kind, file: file, line: 1) }
         subject = try LiveSubject(session / study.arms.count, of: study, studyPath: studyPath ?? file)

@@ -27,6 +27,8 @@ package struct EventText: Sendable {
         case .late:
             return
                 "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal"
+        case .driver(let name):
+            return "driver     " + (name.map { "\($0) drives, step by step" } ?? "nobody drives")
         case .exchange(let policy, let algorithm):
             return "exchange   " + LiveFork.Change.words(policy: policy, algorithm: algorithm)
         case .upgrade(let from, let to):

@@ -37,6 +37,8 @@ package struct LiveEvent: Hashable, Sendable {
         case leap
         /// The algorithm gave no answer in time for this step.
         case late
+        /// Somebody drives the session step by step from here on, by this name; nil for nobody.
+        case driver(String?)
         /// Alerts go on under another policy, dosing by another algorithm, or both: their names.
         case exchange(policy: String?, algorithm: String?)
         /// Another engine goes on with the session, with all that was active, owed, under way and set.
@@ -81,7 +83,7 @@ package struct LiveEvent: Hashable, Sendable {
         case .row(.lapse, _): .lapsed
         case .row(.person(let row), _): row.kind == .bolusLeftOut ? .lapsed : .done
         case .row(.step(let row), _): row.failure.isEmpty ? .done : .failed
-        case .row, .pace, .leap, .exchange, .upgrade, .values, .visit: .done
+        case .row, .pace, .leap, .driver, .exchange, .upgrade, .values, .visit: .done
         }
     }
 
@@ -111,6 +113,7 @@ package struct LiveEvent: Hashable, Sendable {
         case .pace: "pace"
         case .leap: "leap"
         case .late: "late_step"
+        case .driver: "driver"
         case .exchange: "exchange"
         case .upgrade: "upgrade"
         case .end: "end"

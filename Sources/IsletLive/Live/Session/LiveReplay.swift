@@ -118,7 +118,8 @@ extension JournalLine {
         switch self {
         case .open, .answer: nil
         case .pace(let at, _, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
-            .late(let at), .command(let at, _), .exchange(let at, _), .said(let at, _, _):
+            .late(let at), .command(let at, _), .exchange(let at, _), .said(let at, _, _), .driver(let at, _),
+            .act(let at, _, _):
             at
         case .input(_, let stamped, _): stamped.instant
         case .leap(_, let to): to

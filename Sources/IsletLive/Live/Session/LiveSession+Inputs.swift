@@ -21,6 +21,11 @@ extension LiveSession {
         if wasRead(command.input) { return LiveAnswer(outcome: .taken, isRepeated: true) }
         advance(to: goal)
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.refusal(phase))) }
+        guard !isHeld else {
+            return LiveAnswer(
+                outcome: .refused(
+                    .held, "a step waits for its driver's dose: nothing enters before it has one"))
+        }
         let problem =
             Self.isKey(command.key)
             ? command.input.problem(in: inputContext)

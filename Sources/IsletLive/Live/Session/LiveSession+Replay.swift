@@ -20,7 +20,7 @@ extension LiveSession {
 
     /// Steps of a journal whose algorithm gave no answer in time: it isn't asked for them here.
     func expectLate(_ lines: some Sequence<JournalLine>) {
-        for case .late(let instant) in lines { watch.late.insert(instant) }
+        for case .late(let instant) in lines { asker.late.insert(instant) }
     }
 
     /// Lives one line of a journal again.
@@ -54,6 +54,9 @@ extension LiveSession {
                 throw problem("a late step at minute \(at.minutes)", "minute \(now.minutes) or later")
             }
             tellLate(at)
+        case .driver(let at, _), .act(let at, _, _):
+            try reach(at, problem)
+            try replay(line, number)
         case .answer(let count, let outcome):
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
@@ -86,19 +89,24 @@ extension LiveSession {
             guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
             exchange(try LiveFork.Change(json: json, file: file, line: number))
             move(to: at)
-        case .end(let at, let events, let digest, let early):
+        case .end(let at, _, _, _):
             try reach(at, problem)
-            if outcome == nil { move(to: at) }
-            guard let outcome else {
-                throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
-            }
-            let here = EarlyEnd(outcome.end)
-            let count = session.executor.journal.count
-            guard now == at, count == events, outcome.digest == digest, Self.agree(here, early) else {
-                let found = JournalLine.end(now, events: count, outcome.digest, early: here)
-                throw Divergence(line: number, journal: line.text, here: found.text)
-            }
+            try compare(end: line, number)
             report()
+        }
+    }
+
+    private func compare(end line: JournalLine, _ number: Int) throws {
+        guard case .end(let at, let events, let digest, let early) = line else { return }
+        if outcome == nil { move(to: at) }
+        guard let outcome else {
+            throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
+        }
+        let here = EarlyEnd(outcome.end)
+        let count = session.executor.journal.count
+        guard now == at, count == events, outcome.digest == digest, Self.agree(here, early) else {
+            let found = JournalLine.end(now, events: count, outcome.digest, early: here)
+            throw Divergence(line: number, journal: line.text, here: found.text)
         }
     }
 
@@ -111,7 +119,7 @@ extension LiveSession {
     /// What it comes to up to now; it goes no further.
     func finish() -> SessionOutcome {
         if let outcome { return outcome }
-        let outcome = session.run(until: now)
+        let outcome = isHeld ? person?.conclude() ?? session.run(until: now) : session.run(until: now)
         self.outcome = outcome
         report()
         return outcome
@@ -131,7 +139,7 @@ extension LiveSession {
     func approach(_ instant: Instant) throws {
         while outcome == nil, instant.nanoseconds - now.nanoseconds > Self.pieceLivedAgain {
             guard isWanted() else { throw NobodyWaits() }
-            move(to: now.adding(Self.pieceLivedAgain))
+            guard move(to: now.adding(Self.pieceLivedAgain)) else { return }
         }
         if outcome == nil { move(to: instant) }
     }

@@ -62,7 +62,9 @@ package final class LiveSession: @unchecked Sendable {
     var said: [String: String] = [:]
     /// Whether anybody waits for a replay.
     var isWanted: () -> Bool = { true }
-    let watch: AlgorithmWatch
+    let asker: StepAsker
+    /// Who drives it step by step, and what they answered.
+    var wheel = Wheel()
     /// Messages of the alert center's effects since the last report.
     private let messages = EffectMessages()
     /// A late step that could not be written down: the session stops when its advance returns.
@@ -109,16 +111,17 @@ package final class LiveSession: @unchecked Sendable {
         var study = opening.study
         // How much is recorded changes nothing else; all of it is told.
         study.record = .full
-        let watch = AlgorithmWatch(deadline: deadline, time: seams.algorithmTime)
-        self.watch = watch
         var seams = seams
+        let asker = StepAsker(
+            seams.algorithm(opening.arm.algorithm(of: opening.subjectIndex)), deadline: deadline,
+            time: seams.algorithmTime)
+        self.asker = asker
         seams.isFed = opening.isFed
         if opening.isLinked {
             seams.outside = { [owner = opening.owner] in SessionLinks($0, $1, $2, owner: owner) }
         }
         algorithm = opening.arm.algorithm
-        let own = seams.algorithm
-        seams.algorithm = { TimedAlgorithm(first: own($0), watch: watch) }
+        seams.algorithm = { _ in HeldAlgorithm(asker: asker) }
         let arm = opening.arm
         let acts: any LiveActs
         if let subject = opening.subject.person {
@@ -153,7 +156,7 @@ package final class LiveSession: @unchecked Sendable {
                 center.letPhoneTimeBanners()
             }
         }
-        watch.onLate = { [unowned self] in noteLate($0) }
+        asker.onLate = { [unowned self] in noteLate($0) }
         if let upgrade = opening.upgrade { adopt(upgrade.carry) }
     }
 
@@ -161,18 +164,21 @@ package final class LiveSession: @unchecked Sendable {
 
     // MARK: Time
 
-    /// Advances to `goal`, or to the session's end before it; nothing where that has come already.
-    package func advance(to goal: Instant) {
+    /// Advances to `goal`, or to the session's end before it; nothing where that has come already. One that is driven stops at the step before, and waits.
+    package func advance(to goal: Instant) { advance(to: goal, .untilDeadline) }
+
+    /// The same, for whoever goes elsewhere while a step's algorithm is asked (`isAsking`); to be called again then.
+    func advance(to goal: Instant, _ patience: StepAsker.Patience) {
         guard phase == .running else { return }
-        if opening.isLinked { leapOverSleep(to: goal) }
-        move(to: goal)
-        report()
+        if opening.isLinked, !isAsking { leapOverSleep(to: goal) }
+        // What has happened before a step that waits for its driver is told while it waits.
+        if move(to: goal, patience) || isDriven { report() }
     }
 
     /// Moves to `goal` over time that nobody lived through: what was due in it happens once, now. The journal has it before. The study's world doesn't
     /// stand still: a session whose body and devices are simulated is advanced instead.
     package func leap(to goal: Instant) {
-        guard phase == .running, goal > now, goal < session.duration else { return }
+        guard phase == .running, goal > now, goal < session.duration, !isHeld else { return }
         // A body that is simulated lives on, and its monitor with it.
         guard person != nil else { return advance(to: goal) }
         keep(.leap(from: now, to: goal), isSynced: true)
@@ -183,27 +189,19 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     /// Comes to `goal` after a pause of its owner's: where glucose is a real person's the time is not lived again.
-    package func catchUp(to goal: Instant) {
+    package func catchUp(to goal: Instant) { catchUp(to: goal, .untilDeadline) }
+
+    /// As `advance`.
+    func catchUp(to goal: Instant, _ patience: StepAsker.Patience) {
         let gap = goal.nanoseconds - now.nanoseconds
         if opening.isFed, gap > Self.longestLivedGap { leap(to: goal) }
-        advance(to: goal)
+        advance(to: goal, patience)
     }
 
     /// Two steps: less is no stretch that nobody lived through.
     private static let longestLivedGap = 10 * Nanoseconds.minute
 
-    func jump(to goal: Instant) {
-        do {
-            next = min(try session.executor.leap(to: goal) ?? session.duration, session.duration)
-            post()
-            return
-        } catch {
-            // The session reports it below.
-        }
-        let outcome = session.run(until: nil)
-        self.outcome = outcome
-        next = .distantFuture
-    }
+    func jump(to goal: Instant) { move(to: goal, isLeap: true) }
 
     /// Notes how session time and wall time belong together from here on.
     package func note(_ anchor: LiveAnchor) {
@@ -214,19 +212,31 @@ package final class LiveSession: @unchecked Sendable {
         look()
     }
 
-    func move(to goal: Instant) {
+    /// - Parameter isLeap: over time that nobody lived through.
+    /// - Returns: false where it is held at a step on the way that nobody has answered yet.
+    @discardableResult
+    func move(to goal: Instant, _ patience: StepAsker.Patience = .untilDeadline, isLeap: Bool = false) -> Bool
+    {
         do {
             let limit = min(goal, session.duration)
-            next = try session.executor.advance(to: limit) ?? session.duration
-            next = min(next, session.duration)
+            var due = try isLeap ? session.executor.leap(to: limit) : session.executor.advance(to: limit)
+            while session.executor.isHeld {
+                guard try answerHeldStep(patience) else {
+                    next = now
+                    return false
+                }
+                due = try session.executor.advance(to: limit)
+            }
+            next = min(due ?? session.duration, session.duration)
             post()
-            guard session.executor.now >= session.duration else { return }
+            guard session.executor.now >= session.duration else { return true }
         } catch {
             // The session reports it below.
         }
         let outcome = session.run(until: nil)
         self.outcome = outcome
         next = .distantFuture
+        return true
     }
 
     /// Tells what has happened since, once the journal has it.
@@ -246,7 +256,8 @@ package final class LiveSession: @unchecked Sendable {
             phase = .ended(early?.reason ?? "")
             tell(news)
             tell(.end(early))
-        } else if !news.isEmpty {
+        } else if !news.isEmpty || isDriven {
+            // Of one that is driven, where it waits as well: after a kill it does so again.
             keep(.mark(now, events: session.executor.journal.count, digest))
             keepState(untold: news.count)
             guard phase == .running else { return }
@@ -363,7 +374,7 @@ package final class LiveSession: @unchecked Sendable {
         }
         if let algorithm = change.algorithm {
             self.algorithm = algorithm
-            watch.successor = algorithm.algorithm
+            asker.successor = algorithm.algorithm
             person?.algorithmDidChange()
         }
         if let policy = change.policy { door.exchange(policy) }

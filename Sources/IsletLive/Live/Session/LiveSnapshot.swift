@@ -74,6 +74,8 @@ package struct LiveSnapshot: Sendable, Codable {
     package var insulin: PumpLedgerUnits?
     /// The algorithm's own, from its last step; nil where it says nothing.
     package var forecast: GlucoseForecast?
+    /// Who drives it step by step, and where it waits; nil for a session that goes by a clock.
+    package var wheel: WheelView?
     /// What is watched of a subject that is no person; nil for people.
     package var room: RoomSnapshot?
     /// The newest event's number.
@@ -93,7 +95,8 @@ package struct LiveSnapshot: Sendable, Codable {
         eventCount = live.eventCount
         digest = live.digest
         quietHours = policy.quietHours
-        isDegraded = live.watch.isDegraded
+        isDegraded = live.asker.isDegraded
+        if live.isDriven { wheel = WheelView(live) }
         lateSteps = live.lateSteps
         isFed = live.opening.isFed
         if let watched = live.watched {
@@ -118,7 +121,7 @@ package struct LiveSnapshot: Sendable, Codable {
         }
         insulin = live.ledger
         if let said = live.door.personActs?.treatments, !said.isEmpty { treatments = said }
-        forecast = live.watch.forecast
+        forecast = live.asker.forecast
         session.executor.inspect {
             requestedBolus = live.door.requestedBolus
             (loop, pump, sensor) = (

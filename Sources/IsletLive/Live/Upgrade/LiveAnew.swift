@@ -32,8 +32,9 @@ package enum LiveAnew {
             throw refuse(
                 "a session whose world is outside", "a simulated one: `islet-live run` goes on with this")
         }
-        let opening = try LiveOpening(
+        var opening = try LiveOpening(
             study: old.study, session: old.session, studyPath: studyPath ?? content.path, engine: engine)
+        if old.isDriven { opening = try opening.driven(file: content.path) }
         return try JournalFile.whole(at: path) { hidden in
             let live = try LiveSession(
                 opening, journal: try JournalFile.create(hidden, opening: opening.json))
