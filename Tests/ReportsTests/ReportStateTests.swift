@@ -150,7 +150,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
             return lived
         }
         let line = MadeUp.headline(made.page)
-        #expect(line == "later isn’t shown to change rings and isn’t shown to change time below 70 mg/dL")
+        #expect(line == "later isn’t shown to change rings or time below 70 mg/dL")
         #expect(made.page.contains("Rings: no difference shown"))
     }
 
@@ -169,7 +169,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         let line = MadeUp.headline(made.page)
         #expect(line.hasPrefix("later spares") && line.contains(" and costs "), "\(line)")
         #expect(line.hasSuffix("minutes a week below 54 mg/dL"), "\(line)")
-        #expect(made.page.contains("no claim: the margin is more than this study supports"))
+        #expect(made.page.contains("no claim: margin too wide"))
         #expect(made.page.contains("Below 54 mg/dL: no claim, margin refused"))
         // Without a margin there is none to refuse, and none of it is a claim either.
         #expect(try MadeUp(two, lived: trade).page.contains("no claim: the study declares no margin"))

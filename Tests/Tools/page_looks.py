@@ -9,14 +9,14 @@
   looks.crowd-*      100 people: nobody in trouble below somebody well, and what the page takes of a core
 """
 
-import json
 import re
 import tempfile
 import time
 from pathlib import Path
 
-from page_browser import AXE
-from page_server import PATIENCE, Server, until
+from page_alerts import BROKEN, FAULT
+from page_server import STUDY as ONE
+from page_server import Server, until
 
 WIDTHS = (320, 380, 640, 768, 800, 1280, 1920)
 # The first ones that reach over the right edge, other than within a part that scrolls by itself.
@@ -73,7 +73,7 @@ return pairs.map(([a, b]) => [a, document.querySelector(a), document.querySelect
 """
 
 # Each mark of a chart that has to be seen, with the colour that it has, against the page's ground; grounds and guides are meant to be faint.
-MARKS = """
+MARKS = r"""
 const ground = getComputedStyle(document.body).backgroundColor;
 const shown = (e) => e.getClientRects().length && e.getBoundingClientRect().width + e.getBoundingClientRect().height > 0;
 const found = [];
@@ -81,7 +81,8 @@ for (const e of document.querySelectorAll('svg.chart text, svg.chart path, svg.c
   if (!shown(e)) continue;
   const s = getComputedStyle(e);
   const faint = Number(s.opacity) < 1 || /^g$|band|b54|now/.test(e.getAttribute('class') ?? '');
-  if (e.tagName === 'text' || e.tagName === 'svg') { found.push([e.tagName, e.getAttribute('class') ?? '', e.tagName === 'text' ? s.fill : s.stroke]); continue; }
+  if (e.tagName === 'svg') { found.push(['svg', e.getAttribute('class') ?? '', s.stroke]); continue; }
+  if (e.tagName === 'text') { found.push([/[\p{L}\p{N}]/u.test(e.textContent) ? 'text' : 'sign', e.getAttribute('class') ?? '', s.fill]); continue; }
   if (!faint && s.stroke !== 'none' && Number(s.strokeOpacity) === 1) found.push([e.tagName, e.getAttribute('class') ?? '', s.stroke]);
 }
 return [ground, [...new Set(found.map((f) => f.join('|')))]];
@@ -310,12 +311,15 @@ def clicks(server, browser, check):
     worst = client.sessions()[0]["id"]
     seen = "const r = document.querySelector(`[data-session='${arguments[0]}']`).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight"
     check("looks.clicks-in-trouble-0", browser.js(seen, worst) and hand.count == 0)
+    # A pod breaks, and that is answered.
+    broken = client.create(ONE + BROKEN, pace="600", name="Broken")
+    check("looks.clicks: a pod breaks", until(lambda: FAULT in client.codes(broken), 60), client.codes(broken))
+    client.command(broken, "pace", pace="1")
+    hand = ward()
+    hand.click(f"[data-session='{broken}'] [data-act='a']")
+    check("looks.clicks-acknowledge-1", until(lambda: FAULT not in client.codes(broken), 15) and hand.count == 1, (hand.count, client.codes(broken)))
+    client.call("DELETE", f"/api/sessions/{broken}")
     place = f"[data-session='{ada}']"
-    hand.click(f"{place} [data-act='a']")
-    active = lambda: next((a for a in client.json("GET", f"/api/sessions/{ada}/alerts/active")[1]["alerts"] if a["code"] == "THRESHOLD-GLUCOSE-LOW"), None)
-    answered = until(lambda: active() is None or active().get("acknowledged_at") or active().get("reviewed_at"), 15)
-    check("looks.clicks-acknowledge-1", answered and hand.count == 1, (hand.count, active()))
-    clear_low(client, ada)
     hand = ward()
     hand.click(f"{place} .zz summary")
     hand.click(f"{place} .zz [data-minutes='30']")
@@ -343,17 +347,9 @@ def clicks(server, browser, check):
     stand_still(server, "60")
 
 
-def clear_low(client, one):
-    """The low ends and comes again: unanswered."""
-    client.command(one, "threshold", metric="glucose", low=70, high=None, sensitivity_minutes=0, enabled=True)
-    until(lambda: "THRESHOLD-GLUCOSE-LOW" not in client.codes(one), 30)
-    client.command(one, "threshold", metric="glucose", low=399, high=None, sensitivity_minutes=0, enabled=True)
-    until(lambda: "THRESHOLD-GLUCOSE-LOW" in client.codes(one), 30)
-
-
 # MARK: many people
 
-STUDY = """study: crowd
+CROWD = """study: crowd
 seed: 11
 start: 2026-03-02T06:00:00-05:00
 duration: 14d
@@ -399,7 +395,7 @@ def tab_seconds(browser):
 def crowd(binary, browser, check, seconds=60):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        (folder / "crowd.yaml").write_text(STUDY)
+        (folder / "crowd.yaml").write_text(CROWD)
         people = "\n".join(f"  - {{ name: Person {n:03}, study: crowd.yaml, session: {n}, from: 12h }}" for n in range(100))
         (folder / "ward.yaml").write_text(f"ward: crowd\npace: 60\nsessions:\n{people}\n")
         with Server(binary, extra=["--ward", str(folder / "ward.yaml")]) as server:

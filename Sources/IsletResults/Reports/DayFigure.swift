@@ -15,17 +15,15 @@ struct DayFigure {
 
     init(_ input: ReportInput) { self.input = input }
 
-    /// Arms of one panel.
-    static let together = 4
-    /// Arms that are drawn at all.
-    static let most = 6
+    /// Arms that are drawn at all, over each other.
+    static let most = 4
     private static let shares = [0.05, 0.25, 0.5, 0.75, 0.95]
 
     /// The arms that a report draws days of: all where they are few, else the reference, the one that the first line is about, and others in their order that
     /// are not identical to the reference.
     static func arms(_ study: Study, _ summary: StudySummary) -> [Int] {
         let all = summary.arms.indices
-        guard all.count > together else { return Array(all) }
+        guard all.count > most else { return Array(all) }
         let compared = ComparedArms(study: study, summary: summary)
         var found: [Int] = []
         let first = [study.reference, compared.headline].compactMap { name in
@@ -38,11 +36,16 @@ struct DayFigure {
 
     private var drawn: [(index: Int, name: String, days: ArmDays)] {
         let reference = input.study.reference.flatMap { input.arm($0)?.index }
+        let sweep = SweepModel(input)
         return input.again.days.sorted { a, b in
             // The reference comes first.
             (a.key == reference ? -1 : a.key) < (b.key == reference ? -1 : b.key)
         }.filter { $0.value.profile.values > 0 && input.summary.arms.indices.contains($0.key) }.map {
-            ($0.key, input.summary.arms[$0.key].name, $0.value)
+            index, days in
+            // A sweep's arms by their levels, but for the reference.
+            let name = input.summary.arms[index].name
+            let point = index == reference ? nil : sweep?.points.first { $0.name == name }
+            return (index, point.flatMap { sweep?.name(of: $0) } ?? name, days)
         }
     }
 
@@ -51,53 +54,19 @@ struct DayFigure {
     var figures: [ReportFigure] {
         let drawn = drawn
         guard let first = drawn.first else { return [] }
-        if drawn.count == 1 {
-            return [
-                figure(
-                    "profile", first.days.traces.count > 0 ? "Days of one person" : "Glucose over the day",
-                    drawn)
-            ]
-        }
-        guard drawn.count > Self.together else { return [figure("profile", "Glucose over the day", drawn)] }
-        // One beside the other, each against the reference; arms with the same days are one.
-        var groups: [(arm: (index: Int, name: String, days: ArmDays), more: Int)] = []
-        for arm in drawn.dropFirst() {
-            if let place = groups.firstIndex(where: { $0.arm.days.isSame(as: arm.days) }) {
-                groups[place].more += 1
-            } else {
-                groups.append((arm, 0))
-            }
-        }
-        return groups.enumerated().map { place, group in
-            let more = group.more > 0 ? " and \(group.more) that had the same days" : ""
-            let title = "Glucose over the day, \(named(group.arm.name))\(more)"
-            return ReportFigure(
-                name: "profile-\(place + 1)",
-                chart: chart(title, [first, group.arm], width: 338, isTitled: true))
-        }
-    }
-
-    /// A sweep's arm by its levels.
-    private func named(_ arm: String) -> String {
-        guard let sweep = SweepModel(input), let point = sweep.points.first(where: { $0.name == arm }) else {
-            return arm
-        }
-        return sweep.name(of: point)
-    }
-
-    private func figure(
-        _ name: String, _ title: String, _ arms: [(index: Int, name: String, days: ArmDays)]
-    ) -> ReportFigure {
-        ReportFigure(
-            name: name, chart: chart(title, arms, width: 720), narrow: chart(title, arms, width: 338),
-            caption: "")
+        let isOnePerson = drawn.count == 1 && first.days.traces.count > 0
+        let title = isOnePerson ? "Days of one person" : "Glucose over the day"
+        return [
+            ReportFigure(
+                name: "profile", chart: chart(title, drawn, width: 720),
+                narrow: chart(title, drawn, width: 338))
+        ]
     }
 
     private func ink(_ place: Int) -> Ink { place == 0 ? .muted : .series(place - 1) }
 
     private func chart(
-        _ title: String, _ arms: [(index: Int, name: String, days: ArmDays)], width: Double,
-        isTitled: Bool = false
+        _ title: String, _ arms: [(index: Int, name: String, days: ArmDays)], width: Double
     ) -> Chart {
         let isWide = width > 500
         let isAlone = arms.count == 1
@@ -139,7 +108,7 @@ struct DayFigure {
             if !isAlone { edge.append(EdgeName(arm.name, at: Self.value(arm.days.profile, 0.5, 0), ink)) }
         }
         let glucose = Panel(
-            title: isWide || isTitled ? TextWidth.fitted(title, width: width, size: 14) : nil, x: .clock(""),
+            title: isWide ? title : nil, x: .clock(""),
             y: .profile(input.unit), height: isWide ? 252 : 252,
             marks: marks, hasGrid: false
         ).named(edge, in: edgeWidth)
@@ -283,7 +252,7 @@ struct DayFigure {
             return "<p class=\"note\">No session has a true glucose to draw.</p>\n"
         }
         return
-            "<div class=\"figures\(figures.count > 1 ? "" : " whole" as HTML)\">\(figures.map(\.html))</div>\n"
+            "<div class=\"figures whole\">\(figures.map(\.html))</div>\n"
     }
 
     /// What the lines and bands are, and of whom.

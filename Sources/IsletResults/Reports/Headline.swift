@@ -29,7 +29,7 @@ struct Headline {
         }
         let whole: HTML = arms.count > 1 ? "Of \(arms.count) arms, \(arm) parts farthest: it " : "\(arm) "
         let picked: HTML = input.summary.selection?.arm == arm ? "\(arm), selected on this seed, " : whole
-        return picked + clauses.joined(" and ")
+        return picked + Self.joined(clauses)
     }
 
     /// Burden first, then harm: the gate's where that is shown and the other isn't.
@@ -53,7 +53,7 @@ struct Headline {
         if found.isEqualInEveryPair { return "leaves \(words.name(outcome.name)) as it is" }
         guard found.ci95 != nil else { return nil }
         let direction = Finding(found, outcome, input.summary.claims).direction
-        guard direction != .none else { return "isn’t shown to change \(words.name(outcome.name))" }
+        guard direction != .none else { return "\(Self.notShown)\(words.name(outcome.name))" }
         let isUp = direction == .higher
         let number = size(found, index, outcome)
         let name = words.name(outcome.name)
@@ -68,6 +68,16 @@ struct Headline {
         default:
             return "\(isUp ? "raises" : "lowers") \(name) by \(number.value) \(number.unit)"
         }
+    }
+
+    static let notShown: HTML = "isn’t shown to change "
+
+    /// What isn't shown of two outcomes is said once.
+    static func joined(_ clauses: [HTML]) -> HTML {
+        let same = clauses.allSatisfy { $0.text.hasPrefix(notShown.text) }
+        guard same, clauses.count > 1 else { return clauses.joined(" and ") }
+        let names = clauses.map { HTML(markup: String($0.text.dropFirst(notShown.text.count))) }
+        return notShown + names.joined(" or ")
     }
 
     /// `below 70 mg/dL`, after an amount of time.
@@ -148,7 +158,7 @@ struct Headline {
         let reason: HTML =
             switch gate.verdict {
             case .refused where input.study.confirmSeed != nil: "what was selected is judged on other people"
-            case .refused: "the margin is more than this study supports"
+            case .refused: "margin too wide"
             case .notNonInferior: "not shown harmless"
             case .tooFewLows: "too few lows"
             default: ""

@@ -146,13 +146,13 @@ struct RangesFigure {
         for (range, place) in zip((0..<5).reversed(), places) {
             let goal = RangeGoal.all[range]
             // A segment has its own share; two goals are of it and the one beyond it.
-            let whole =
-                switch range {
-                case 1: "all below \(input.words.bound(70)) "
-                case 3: "all above \(input.words.bound(180)) "
-                default: name(range) + "\u{2002}"
-                }
-            picture.text((isNarrow ? "" : whole) + goal.words, x: width, y: place + 4.1, .end, style: "m")
+            let words = input.words
+            let whole = [
+                "below \(words.bound(54))", "all below \(words.bound(70))", name(2),
+                "all above \(words.bound(180))", "above \(words.bound(250))",
+            ][range]
+            picture.text(
+                (isNarrow ? "" : whole + ": ") + goal.words, x: width, y: place + 4.1, .end, style: "m")
         }
         return picture
     }

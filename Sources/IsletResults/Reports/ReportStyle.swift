@@ -60,7 +60,7 @@ enum ReportStyle {
         td.name,th.name{min-width:9rem;overflow-wrap:anywhere}
         table code{white-space:nowrap}
         th.long{min-width:17rem;font-weight:400}td.whole{white-space:nowrap}
-        .sweep tbody th,.sweep tbody td{font-weight:400}.sweep .front th,.sweep .front td{font-weight:700}.sweep .front .ci{font-weight:400}@media (min-width:46.01rem){.sweep td .ci{display:inline}}
+        .sweep tbody th,.sweep tbody td{font-weight:400}.sweep .front th,.sweep .front td{font-weight:700}.sweep .front .ci{font-weight:400}@media (min-width:46.01rem){.sweep td .ci{display:inline;margin-left:.35rem}}
         .unit{display:block;font-weight:400;color:var(--m)}
         tr.ref td,tr.ref th{background:color-mix(in srgb,var(--g) 35%,var(--b))}
         .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:1.25rem 2rem;margin:1rem 0}

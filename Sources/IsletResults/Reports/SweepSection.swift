@@ -26,16 +26,16 @@ struct SweepHeadline {
         }
         let factor = sweep.factors[most.factor]
         let clauses = zip(sweep.outcomes, most.differences).filter { $0.0.name != StudyClaims.gate }
-            .compactMap { outcome, difference -> String? in
+            .compactMap { outcome, difference -> HTML? in
                 guard let difference else { return nil }
                 guard difference == 0 || isShown(outcome, difference, most) else {
-                    return "isn’t shown to change \(input.words.name(outcome.name))"
+                    return "\(Headline.notShown)\(input.words.name(outcome.name))"
                 }
-                return SweepWords(input).clause(outcome, difference)
+                return "\(SweepWords(input).clause(outcome, difference))"
             }
         let shown = clauses.count > 2 ? [clauses[0], clauses[clauses.count - 1]] : clauses
         return
-            "\(factor.words.capitalised) from \(factor.levels[most.from]) to \(factor.levels[most.to]) \(shown.joined(separator: " and "))"
+            "\(factor.words.capitalised) from \(factor.levels[most.from]) to \(factor.levels[most.to]) \(Headline.joined(shown))"
     }
 
     private func isShown(_ outcome: Outcome, _ difference: Double, _ effect: SweepModel.Effect) -> Bool {

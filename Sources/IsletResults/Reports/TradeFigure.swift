@@ -221,7 +221,7 @@ struct TradeFigure {
         guard !row.hasMargin else { return "the margin = \(ChartNumber.text(row.scale, places: 2)) points" }
         let value = reach.step * row.scale * words.factor(row.outcome)
         return
-            "\(ChartNumber.text(reach.step, places: reach.step < 1 ? 1 : 0)) sd of \(input.subjectsWord) = \(ChartNumber.text(value, places: OutcomeWords.places(half: value))) \(words.differenceUnit(row.outcome))"
+            "\(ChartNumber.text(reach.step, places: reach.step < 1 ? 1 : 0)) sd = \(ChartNumber.text(value, places: OutcomeWords.places(half: value))) \(words.differenceUnit(row.outcome))"
     }
 
     private func draw(
@@ -273,7 +273,9 @@ struct TradeFigure {
             sign("margin") { $0.line(from: ($1, y - 11), to: ($1, y + 2), .series(1), width: 2) }
         }
         if rows.contains(where: { !$0.hasMargin }) {
-            sign("share of an sd") { $0.line(from: ($1, y - 10), to: ($1, y + 1), .muted, width: 1) }
+            sign("share of an sd over \(input.subjectsWord)") {
+                $0.line(from: ($1, y - 10), to: ($1, y + 1), .muted, width: 1)
+            }
         }
     }
 }

@@ -134,7 +134,7 @@ struct WaterfallFigures {
         func table(_ part: some Sequence<Source>) -> HTML {
             TableSections.frame(
                 "Minutes true and silent, by mechanism",
-                "<table><caption>Minutes a day, mean over people who had something true</caption><thead><tr><th scope=\"col\">of</th><th scope=\"col\" class=\"n\">together</th>\(head)</tr></thead><tbody>\n\(part.map(row))</tbody></table>"
+                "<table><caption>Minutes a day, mean over \(input.subjectsWord) with something true</caption><thead><tr><th scope=\"col\">of</th><th scope=\"col\" class=\"n\">together</th>\(head)</tr></thead><tbody>\n\(part.map(row))</tbody></table>"
             )
         }
         var text = table(sources.prefix(16))

@@ -23,11 +23,6 @@ package struct ArmDays: Sendable {
     /// Days of the first person, oldest first: minutes since midnight, mg/dL.
     package private(set) var traces: [[(minute: Double, mgdl: Double)]] = []
 
-    /// Whether everybody had the same medians, and the phones rang at the same times.
-    package func isSame(as other: ArmDays) -> Bool {
-        medians == other.medians && rings == other.rings && days == other.days
-    }
-
     package init(profile: GlucoseProfile = GlucoseProfile()) { self.profile = profile }
 
     /// - Parameters:
