@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Runs every example of README, docs, notebooks and --help as it stands there, in a folder like a reader's.
 
-Usage: examples.py --islet BINARY
+Usage: examples.py --islet BINARY [--times] [PAGE ...]
 Studies are run as they are written but for their size: fewer people and days, where the example says nothing of either. An example that can't be
-run here is named in SKIPPED with the reason. Every command has to have an example. The last line is `N passed, N failed`.
+run here is named in SKIPPED with the reason. Every command has to have an example. Pages that are named are run alone, without --help; `--times` prints
+the CPU seconds of the slowest. The last line is `N passed, N failed`.
 """
 
 import argparse
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -53,6 +55,7 @@ class Reader:
         self.folder = folder
         self.passed = self.failed = 0
         self.done = set()
+        self.times = []
         self.has_pandas = subprocess.run([sys.executable, "-c", "import pandas"], capture_output=True).returncode == 0
         (folder / "bin").mkdir()
         (folder / "bin" / "islet").symlink_to(islet)
@@ -62,9 +65,13 @@ class Reader:
         (folder / "results").mkdir()
 
     def run(self, command):
-        return subprocess.run(
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
             ["bash", "-c", command], cwd=self.folder, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.times.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, command))
+        return done
 
     def prepare(self, command):
         done = self.run(command)
@@ -75,8 +82,8 @@ class Reader:
         return self.run(command).stdout
 
     def small(self, command):
-        """A run, or the plan of one, as it is, but short."""
-        if not re.match(r"islet (run|register) ", command):
+        """A run, the plan of one, or what judges people by published ones (`make findings` does that whole), as it is, but short."""
+        if not re.match(r"islet (run|register|validate) ", command):
             return command
         out = re.search(r"--out (\S+)", command)
         # Several pages run the same study into the same folder.
@@ -175,6 +182,8 @@ class Reader:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--islet", required=True)
+    parser.add_argument("--times", action="store_true")
+    parser.add_argument("pages", nargs="*")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -199,10 +208,15 @@ def main():
         for name in ("mine.py", "mine.yaml"):
             shutil.copy(ROOT / "Python/examples" / name, folder / name)
         reader.run(quick + "results/quickstart")
-        for path in PAGES:
+        for path in arguments.pages or PAGES:
             reader.page(path)
-        reader.run(f"rm -rf results/quickstart; {quick} results/quickstart")
-        reader.commands()
+        if not arguments.pages:
+            reader.run(f"rm -rf results/quickstart; {quick} results/quickstart")
+            reader.commands()
+        if arguments.times:
+            for seconds, command in sorted(reader.times, reverse=True)[:25]:
+                print(f"{seconds:7.2f} s  {command}")
+            print(f"{sum(seconds for seconds, _ in reader.times):7.2f} s  of the CPU in all, {len(reader.times)} calls")
         print(f"{reader.passed} passed, {reader.failed} failed")
         sys.exit(1 if reader.failed else 0)
 
