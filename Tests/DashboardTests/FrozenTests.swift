@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import IsletLive
+@testable import Pages
 
 /// A clock that a test moves.
 private final class Clock: LiveClocks {
@@ -56,5 +57,14 @@ private final class Clock: LiveClocks {
             #expect(later.isFrozen == false && later.healthy == 0)
             #expect(desk.tell(id, #"{"command":"target","mgdl":120}"#).status == 202)
         }
+    }
+
+    /// Harm: a page with sound on is silent while its session hangs, as only what a session notifies would be heard.
+    @Test func aPageThatSoundsRingsForItsFrozenSession() throws {
+        let script = String(decoding: try #require(Page.asset("live.js")).bytes, as: UTF8.self)
+        let body = try #require(script.components(separatedBy: "function followFrozen").last)
+            .components(separatedBy: "\n}\n")[0]
+        for call in ["announce(", "ring(", "notifyFrozen("] { #expect(body.contains(call), "\(call)") }
+        #expect(body.contains("'safetyCritical'"))
     }
 }

@@ -219,7 +219,9 @@ function followFrozen(isFrozen) {
   clearTimeout(freezing);
   if (!isFrozen) { thaw(); return; }
   freezing = setTimeout(() => {
-    announce({ code: 'FROZEN', severity: 'safetyCritical', message: 'The session is frozen: nothing that is shown is sure' });
+    const alert = { code: 'FROZEN', severity: 'safetyCritical', message: 'The session is frozen: nothing that is shown is sure' };
+    announce(alert);
+    ring({ ...alert, session: facts.session, pace: 1 });
     notifyFrozen();
   }, 1000);
 }

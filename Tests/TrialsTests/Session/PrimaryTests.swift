@@ -7,19 +7,6 @@ import Testing
 
 @testable import IsletTrials
 
-private final class SummaryStore: ResultStore {
-    let summaries: [SessionSummary]
-    init(_ summaries: [SessionSummary]) { self.summaries = summaries }
-    func studyText() -> String { "" }
-    func finishedSessions() -> Set<Int> { Set(summaries.map(\.session)) }
-    func write(_ records: [SessionRecord]) {}
-    func forEachSummary(_ body: (SessionSummary) throws -> Void) rethrows {
-        for summary in summaries { try body(summary) }
-    }
-    func absorb(storeAt path: String) {}
-    func close() {}
-}
-
 @Suite("Primary outcomes")
 struct PrimaryTests {
     private func study(_ primary: String) throws -> Study {
@@ -64,7 +51,7 @@ struct PrimaryTests {
                 arm: study.arms[arm].name, end: .completed, days: 7, digest: "\(session)", events: 1,
                 outcomes: OutcomeValues(values), alerts: [])
         }
-        return try StudySummary(of: study, store: SummaryStore(sessions))
+        return try StudySummary(of: study, store: MadeStore(sessions))
     }
 
     @Test("what an arm's policy found is told of the arm, and arms are not compared by it")

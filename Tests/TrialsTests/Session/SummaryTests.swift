@@ -8,20 +8,6 @@ import Testing
 
 @testable import IsletTrials
 
-/// A store of summaries that were made up.
-private final class FakeStore: ResultStore {
-    var summaries: [SessionSummary]
-    init(_ summaries: [SessionSummary]) { self.summaries = summaries }
-    func studyText() -> String { "" }
-    func finishedSessions() -> Set<Int> { Set(summaries.map(\.session)) }
-    func write(_ records: [SessionRecord]) {}
-    func forEachSummary(_ body: (SessionSummary) throws -> Void) rethrows {
-        for summary in summaries { try body(summary) }
-    }
-    func absorb(storeAt path: String) {}
-    func close() {}
-}
-
 private let study = Result {
     try Study.parse(
         """
@@ -52,7 +38,7 @@ private func summaries(failing: Int? = nil) -> [SessionSummary] {
 struct SummaryTests {
     @Test("has Student's interval for an arm")
     func interval() throws {
-        let summary = try StudySummary(of: study.get(), store: FakeStore(summaries()))
+        let summary = try StudySummary(of: study.get(), store: MadeStore(summaries()))
         let estimate = try #require(summary.arms[0].outcomes["mean_mgdl"])
         // numpy and scipy: mean 125, sd 18.708286933869708, t(0.975, 5) = 2.5705818356363146
         #expect(estimate.mean == 125)
@@ -65,7 +51,7 @@ struct SummaryTests {
 
     @Test("compares arms pair by pair")
     func comparison() throws {
-        let summary = try StudySummary(of: study.get(), store: FakeStore(summaries()))
+        let summary = try StudySummary(of: study.get(), store: MadeStore(summaries()))
         #expect(summary.comparisons.count == 1)
         let comparison = try #require(summary.comparisons.first)
         #expect(comparison.metric == "mean_mgdl")
@@ -88,7 +74,7 @@ struct SummaryTests {
 
     @Test("counts and names a session that ended early, and keeps what it lived")
     func failures() throws {
-        let summary = try StudySummary(of: study.get(), store: FakeStore(summaries(failing: 3)))
+        let summary = try StudySummary(of: study.get(), store: MadeStore(summaries(failing: 3)))
         #expect(summary.failures.map(\.session) == [3])
         #expect(summary.comparisons.first?.n == 6)
         #expect(summary.table().contains("1 of 12 sessions ended early"))
@@ -114,7 +100,7 @@ struct SummaryTests {
                     days: left ? 1 : 7, digest: "\(session)", events: 1,
                     outcomes: [outcome: left ? (isLow ? 0 : 100) : value(subject)])
             }
-            let summary = try StudySummary(of: study, store: FakeStore(sessions))
+            let summary = try StudySummary(of: study, store: MadeStore(sessions))
             // An arm's own mean is of what was lived.
             let lived = sessions.filter { $0.armIndex == 1 }.compactMap { $0.outcomes[outcome] }
             #expect(summary.arms[1].outcomes[outcome]?.mean == (try Statistics.mean(lived)))
@@ -130,10 +116,10 @@ struct SummaryTests {
 
     @Test("has a digest that every session's digest enters")
     func digest() throws {
-        let whole = try StudySummary(of: study.get(), store: FakeStore(summaries()))
+        let whole = try StudySummary(of: study.get(), store: MadeStore(summaries()))
         var other = summaries()
         other[7].digest = "other"
-        let changed = try StudySummary(of: study.get(), store: FakeStore(other))
+        let changed = try StudySummary(of: study.get(), store: MadeStore(other))
         #expect(whole.digest != changed.digest)
         #expect(whole.digest.count == 64)
     }
@@ -141,7 +127,7 @@ struct SummaryTests {
     @Test("pairs by subject where a session is missing")
     func missing() throws {
         let summary = try StudySummary(
-            of: study.get(), store: FakeStore(summaries().filter { $0.session != 4 }))
+            of: study.get(), store: MadeStore(summaries().filter { $0.session != 4 }))
         let comparison = try #require(summary.comparisons.first)
         #expect(comparison.n == 5)
         #expect(comparison.difference == 7.6)
@@ -166,7 +152,7 @@ struct SummaryTests {
                 days: 2, digest: "d\(session)", events: 1, outcomes: value(subject, arm),
                 alerts: arm == 0 ? alerts : [])
         }
-        return try StudySummary(of: study, store: FakeStore(sessions))
+        return try StudySummary(of: study, store: MadeStore(sessions))
     }
 
     @Test("claims nothing from five pairs, and says how it found the interval of more")
