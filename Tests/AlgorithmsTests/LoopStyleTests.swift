@@ -320,14 +320,15 @@ struct LoopStyleInsulinTests {
 /// Each row of the table in docs/algorithms/loop-style.md: bad input, and that the answer stays within what is safe.
 @Suite("loop-style, given bad input,")
 struct LoopStyleBadInputTests {
-    private func isSafe(_ output: StepOutput, _ therapy: TherapySettings) -> Bool {
+    private func isSafe(_ output: StepOutput, _ therapy: TherapySettings, mostMeal: Double? = nil) -> Bool {
         let rate = output.temporaryBasal?.rate.unitsPerHour ?? 0
         let minutes = output.temporaryBasal?.minutes ?? 0
         let forecast = output.forecast?.milligramsPerDecilitre ?? 0
         return output.correction.units >= 0 && output.correction.units.isFinite && rate.isFinite
             && (0...max(1e-9, therapy.maximumBasal.unitsPerHour)).contains(rate) && (0...30).contains(minutes)
             && output.correction.units <= therapy.maximumBolus.units * 0.4 + 1e-9
-            && output.meal.units <= therapy.maximumBolus.units && forecast.isFinite && forecast >= 0
+            && output.meal.units <= (mostMeal ?? therapy.maximumBolus.units) && forecast.isFinite
+            && forecast >= 0
     }
 
     private static let ramp = stride(from: 120.0, through: 240, by: 8)
@@ -420,6 +421,30 @@ struct LoopStyleBadInputTests {
         for glucose in [189.0, 190, 191] { #expect(isSafe(steps.step(glucose, minutes: 1), steps.therapy)) }
         #expect(steps.state.glucose.changes(now: steps.now.minutes) <= 4)
         #expect(isSafe(steps.step(192), steps.therapy))
+    }
+
+    @Test("stays within bounds whatever comes, and whenever", arguments: 1...12 as ClosedRange<UInt64>)
+    func anything(seed: UInt64) {
+        var state = seed
+        func uniform() -> Double {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Double(state >> 11) / 9_007_199_254_740_992
+        }
+        var steps = Steps {
+            $0.automaticBolus = uniform().rounded()
+            $0.integralRetrospection = uniform().rounded()
+            ($0.peak, $0.hours, $0.absorption) = (29 + 71 * uniform(), 4 + 2 * uniform(), 1 + 5 * uniform())
+        }
+        for _ in 0..<2000 {
+            let gap = uniform()
+            let minutes = gap < 0.8 ? 5 : gap < 0.9 ? Int64(8 * uniform()) : Int64(900 * uniform())
+            let output = steps.step(
+                uniform() < 0.9 ? 40 + 360 * uniform() : nil, meal: uniform() < 0.2 ? 250 * uniform() : nil,
+                minutes: minutes, age: Int64(uniform() * uniform() * 20)
+            ) { if uniform() < 0.1 { $0.user.manualBolus = InsulinAmount(units: 5 * uniform()) } }
+            // By the ratio where it is blind: the loop cuts that at the therapy's maximum.
+            #expect(isSafe(output, steps.therapy, mostMeal: 25 + 5))
+        }
     }
 
     @Test("keeps its parameters within their ranges")
