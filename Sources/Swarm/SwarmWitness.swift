@@ -15,7 +15,6 @@ final class SwarmWitness: @unchecked Sendable {
     fileprivate var evidence = SwarmEvidence()
     private var openPodGap: Instant?
     fileprivate var pump: SimulatedPump?
-    private var account = (delivered: Int64(0), lost: Int64(0), cut: Int64(0))
 
     /// - Parameter wrapPump: stands between the witness and the pump; for tests of the swarm itself.
     func seams(wrapPump: @escaping (any InsulinPumpPort) -> any InsulinPumpPort = { $0 }) -> SessionSeams {
@@ -35,13 +34,6 @@ final class SwarmWitness: @unchecked Sendable {
         }
         seams.observers = [DeviceWitness(witness: self)]
         return seams
-    }
-
-    /// Pulses of boluses that were cut short so far: they were on their way at one step, and are lost at the next.
-    fileprivate func cutShort(in ledger: PumpLedger) -> Int64 {
-        let cut = min(account.delivered - ledger.delivered, ledger.lost - account.lost)
-        account = (ledger.delivered, ledger.lost, account.cut + max(0, cut))
-        return account.cut
     }
 
     // MARK: Journal
@@ -243,7 +235,7 @@ private struct WitnessedAlgorithm<Base: DosingAlgorithm>: AlgorithmWrapper {
         if let pump = witness.pump {
             let ledger = pump.here { $0.ledger() }
             (step.basalPushed, step.requestPushed) = (ledger.basalPushed, ledger.pushed)
-            step.requestCut = witness.cutShort(in: ledger)
+            step.requestCut = witness.evidence.boluses.reduce(0) { $0 + $1.cutOff }
             step.isPumpInReach = pump.status.isConnected
         }
         defer { witness.evidence.steps.append(step) }
