@@ -192,7 +192,8 @@ def pictures(server, browser, folder):
             continue
         browser.size(width, scheme, height)
         browser.open(server.address + pages[page])
-        time.sleep(1.5)
+        # Rows that were not in sight yet are drawn late on a machine that does other things.
+        time.sleep(5)
         to = folder / f"{name}.png"
         browser.picture(to, height)
         Image.open(to).convert("RGB").quantize(64).save(to, optimize=True)

@@ -333,7 +333,7 @@ def clicks(server, browser, check):
     check("looks.clicks-past-1", opened and hand.count == 1 and abs(now - 3600 - at) < 900, (hand.count, now - at))
     hand.click("[data-key='fork-preset'] > summary")
     hand.click("[data-key='fork-preset'] button.do")
-    beside = browser.wait("return location.pathname.includes('/beside/')", seconds=30)
+    beside = browser.wait("return location.pathname.includes('/beside/')")
     check("looks.clicks-fork-and-compare-4", beside and hand.count <= 4, hand.count)
     if beside:
         client.call("DELETE", f"/api/sessions/{browser.path().rsplit('/', 1)[-1]}")
