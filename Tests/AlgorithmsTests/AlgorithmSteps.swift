@@ -3,6 +3,7 @@
 @testable import IsletLoop
 import IsletDevices
 import IsletKernel
+import Testing
 
 /// Steps of five minutes on a body that isn't there: readings as a test says, a pump that does what it is told.
 struct AlgorithmSteps<Algorithm: DosingAlgorithm> {

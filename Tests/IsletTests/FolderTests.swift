@@ -75,7 +75,8 @@ private func withShards(_ body: (_ folder: String) throws -> Void) throws {
             #expect(try islet(merge).status == 0)
             #expect(
                 try names(in: folder + "/merged") == [
-                    "alerts.csv", "cohort.csv", "manifest.json", "plan.json", "policies.json", "sessions.csv",
+                    "alerts.csv", "cohort.csv", "manifest.json", "people.csv", "plan.json", "policies.json",
+                    "sessions.csv",
                     "study.sqlite", "summary.json",
                 ])
             #expect(try islet("verify", folder + "/merged").status == 0)

@@ -19,7 +19,7 @@ import Testing
             #/\b(?:Foundation|URL\w*|Data|Date|FileManager|FileHandle|NSCondition|NS\w+|JSON(?:Serialization|Decoder|Encoder)|JSONEncoder|ProcessInfo|Process|Pipe|String\((?:format|contentsOf)|UUID|Calendar|TimeZone|Locale|DateFormatter|ISO8601\w+|Thread|RunLoop|Bundle|CharacterSet|LocalizedError|pow|exp|log|log2|log10|sin|cos|tanh|erfc?|lround|floor|ceil|fabs|sqrt|hypot|fmod|getenv|setenv|kill|errno|usleep|exit|open|close|read|write|stat|fputs|stderr|stdout|gettimeofday|clock_gettime|getpid|CommandLine)\b|\.(?:range\(of|replacingOccurrences|components\(|trimmingCharacters|contains\("|appending\(path|write\(to|utf8\)|formatted|data\(using|hasSuffix|rounded|capitalized|enumerateLines|isEqual|firstRange|padding\(|localizedDescription|timeIntervalSince|path\()|\bstrtod\b|\bmemcpy|\.self(?:Date|URL)/#,
         "Glibc":
             #/\b(?:open|close|read|write|fstat|stat|isatty|ioctl|getenv|setenv|strerror_r|poll\w*|pthread_\w+|errno|E[A-Z]{3,}|[SO]_[A-Z]+|exp|log|log2|pow|sin|cos|tanh|sinh|erfc?|sqrt|floor|lgamma|cbrt|fabs|hypot|memcmp|memcpy|clock_gettime|nanosleep|signal|kill|sigaction|SIG\w+|rename\w*|unlink|fsync|mkdir|mkstemp|fchmod|umask|lseek|pread|pwrite|ftruncate|memfd_create|fcntl|flock|getpid|sysconf|snprintf|strtod|usleep|sleep|exit|_exit|dl\w+|timespec|sched\w*|uname|getrusage|mmap|munmap|malloc\w*|free|expm1|log1p|atan|log10|STD\w+_FILENO|link\w*|dup2?|pipe\w*|waitpid|fopen|fclose|getcwd|realpath|TIOC\w+|winsize|termios)\b/#,
-        "Testing": #/@Test|@Suite|#expect|#require|\bTag\b/#,
+        "Testing": #/@Test|@Suite|#expect|#require|\bTag\b|\bIssue\.record\b/#,
     ]
 
     /// The names that each module of ours declares, at any level, and its argument labels.
