@@ -106,28 +106,27 @@ struct HovorkaProblem {
         var ends = InlineArray<12, Double>(repeating: 0)
         var changes = InlineArray<12, HovorkaGlucose>(repeating: HovorkaGlucose())
         let p = parameters
-        Self.response.withUnsafeBufferPointer { response in
-            var half = 0
-            for slot in 0..<HovorkaPlan.slots {
-                for _ in 0..<HovorkaPlan.cellsPerSlot {
-                    let cell = body.advance(rate: rates[slot] * 1000 / 60, p)
-                    for mover in 0...slot {
-                        let since = half - mover * 2 * HovorkaPlan.cellsPerSlot
-                        changes[mover] = cell.follow(changes[mover]) { index, stage in
-                            let insulin = response[since + (index + 1) / 2]
-                            let moved = stage.G * p.sT * insulin.w1 * stage.forcing.moves1
-                            let lowered = stage.produces ? p.E * p.sE * insulin.w3 : 0
-                            return (
-                                -moved - lowered, moved - stage.q * p.sD * insulin.w2 * stage.forcing.moves2
-                            )
-                        }
-                    }
-                    half += 2
-                }
-                ends[slot] = body.glucose.G
+        let response = Self.response
+        var half = 0
+        for slot in 0..<HovorkaPlan.slots {
+            for _ in 0..<HovorkaPlan.cellsPerSlot {
+                let cell = body.advance(rate: rates[slot] * 1000 / 60, p)
                 for mover in 0...slot {
-                    slopes[slot * 12 + mover] = changes[mover].G * HovorkaMeans.milligrams
+                    let since = half - mover * 2 * HovorkaPlan.cellsPerSlot
+                    changes[mover] = cell.follow(changes[mover]) { index, stage in
+                        let insulin = response[since + (index + 1) / 2]
+                        let moved = stage.G * p.sT * insulin.w1 * stage.forcing.moves1
+                        let lowered = stage.produces ? p.E * p.sE * insulin.w3 : 0
+                        return (
+                            -moved - lowered, moved - stage.q * p.sD * insulin.w2 * stage.forcing.moves2
+                        )
+                    }
                 }
+                half += 2
+            }
+            ends[slot] = body.glucose.G
+            for mover in 0...slot {
+                slopes[slot * 12 + mover] = changes[mover].G * HovorkaMeans.milligrams
             }
         }
         return ends

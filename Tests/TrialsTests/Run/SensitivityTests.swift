@@ -52,8 +52,12 @@ struct SensitivityTests {
         let named = Set(plan.variants.map(\.setting)).subtracting([""])
         let assumed = Set(PersonSettings.rows.filter(\.source.isAssumed).map(\.name))
         #expect(named.isSubset(of: assumed))
-        // In plain weeks nobody miscounts, so nothing of it is assumed; the same holds for a chance that is 1 at its high end.
-        #expect(assumed.subtracting(named).isSubset(of: Set(PersonSettings.announcingRows.map(\.name))))
+        // In plain weeks nobody miscounts, so nothing of it is assumed; the same holds for a chance that is 1 at its high end. Sites are thought of beside a loop.
+        let besideLoop = try SensitivityPlan(
+            try self.study("arms[1].algorithm=pid-insulin-feedback"), file: "s")
+        let atRest = assumed.subtracting(named).subtracting(PersonSettings.announcingRows.map(\.name))
+        #expect(
+            atRest.contains("suspectsSite") && atRest.isSubset(of: Set(besideLoop.variants.map(\.setting))))
         #expect(plan.variants.contains { $0.name == "reopensApp low" })
         #expect(!plan.variants.contains { $0.name == "reopensApp high" })
         #expect(plan.variants.count { $0.direction == .joint } == SensitivityPlan.draws)
