@@ -256,8 +256,8 @@ package final class LiveSession: @unchecked Sendable {
             phase = .ended(early?.reason ?? "")
             tell(news)
             tell(.end(early))
-        } else if !news.isEmpty || isDriven {
-            // Of one that is driven, where it waits as well: after a kill it does so again.
+        } else if !news.isEmpty || (isDriven && (isHeld || now > .start)) {
+            // Of one that is driven, where it waits as well: after a kill it does so again. Before it has begun there is nowhere to come back to.
             keep(.mark(now, events: session.executor.journal.count, digest))
             keepState(untold: news.count)
             guard phase == .running else { return }
