@@ -561,7 +561,8 @@ VALIDATION = """# Virtual people beside published ones
 
 What `islet validate Cohorts/validation` prints of the shipped cohorts; `make findings` writes this page. A row passes where the 95 %
 interval over people lies within a tolerance that was written before anything was computed, and fails where none of it does. Only
-adults in open loop without a person were calibrated on, and of them only the rows that say so. What it means for what may be believed
+adults were calibrated on, in open loop without a person, and of them only the rows that say so; one row of theirs beside a loop says how
+surely people think of the pod's site. What it means for what may be believed
 stands in [credibility.md](credibility.md); how people are made, in [life.md](life.md).
 
 """
