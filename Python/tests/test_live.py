@@ -63,9 +63,11 @@ class Live(unittest.TestCase):
         while stand["phase"] == "running" and steps > 0:
             step = stand["step"]
             if step:
-                driver.act(step["step"], basal=0.05 + step["step"] % 7 / 100, meal=step.get("meal", 0) / 10)
+                # The last dose may be the session's end.
+                stand = driver.act(step["step"], basal=0.05 + step["step"] % 7 / 100, meal=step.get("meal", 0) / 10)
                 steps -= 1
-            stand = driver.advance()
+            if stand["phase"] == "running":
+                stand = driver.advance()
         return stand
 
     def again(self, driver, what):
