@@ -1,8 +1,8 @@
 // Asks LoopInsighT1 (https://github.com/hpeuscher/loopinsight1, MIT) for its forecasts and plans on the problems of Tests/Oracles/hovorka_oracle.py,
 // and adds them to the recording.
 //
-//     esbuild Tests/Oracles/hovorka_oracle.js --bundle --platform=node --alias:lt1=CHECKOUT/src --outfile=/tmp/oracle.js
-//     node /tmp/oracle.js < problems.json > Tests/Oracles/recordings/hovorka.json
+//     esbuild Tests/Oracles/hovorka_oracle.js --bundle --platform=node --alias:lt1=CHECKOUT/src --outfile=oracle.js
+//     node oracle.js < problems.json > Tests/Oracles/recordings/hovorka.json
 //
 // CHECKOUT is a clone at 9a60920; esbuild is Debian's. Nothing of it is copied: it is run. Three things of it are set right first, as each would hide
 // all else: its integrator goes by whole minutes instead of Euler's five, renal loss has its factor VG·BW, and production does not go below nothing.

@@ -58,6 +58,28 @@ def _end(process, log):
     log.close()
 
 
+class _Turn:
+    """The time in which a wire whose lock is held waits for its answer. Made anew each time: a wire that held one would outlive its last owner.
+
+    Where something comes in between (Ctrl-C), the program is ended: what is on its way can't be told from the next answer.
+    """
+
+    __slots__ = ("wire",)
+
+    def __init__(self, wire):
+        self.wire = wire
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, problem, trace):
+        try:
+            if kind is not None and not issubclass(kind, IsletError):
+                self.wire._give_up()
+        finally:
+            self.wire._lock.release()
+
+
 class Wire:
     """One program. Not for two threads at once, nor for a fork of the process that made it."""
 
@@ -169,16 +191,8 @@ class Wire:
             raise
 
     def take(self, is_of_steps=True):
-        try:
+        with _Turn(self):
             return self._answer(is_of_steps)
-        except IsletError:
-            raise
-        except BaseException:
-            # Something came in between (Ctrl-C): what is on its way can't be told from the next answer.
-            self._give_up()
-            raise
-        finally:
-            self._lock.release()
 
     def _give_up(self):
         if self._process is not None:
@@ -261,7 +275,7 @@ class Wire:
         """
         frame = _ONE.pack(b"ISL1", _DOSE, 1, 64, 0, step, basal, correction, meal, 0.0, 0, forecast)
         self.post(frame + _CRC.pack(zlib.crc32(frame)))
-        try:
+        with _Turn(self):
             if self._rest:
                 return None, self._answer(True)
             count = os.readv(self._out, self._into)
@@ -274,13 +288,6 @@ class Wire:
                 raise self._dead()
             self._rest = bytes(self._buffer[:count])
             return None, self._answer(True)
-        except IsletError:
-            raise
-        except BaseException:
-            self._give_up()
-            raise
-        finally:
-            self._lock.release()
 
     def episode(self, handle):
         """The study that an environment's episode is a session of, with what was answered so far, and how it ended (or None)."""
