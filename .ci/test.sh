@@ -189,7 +189,7 @@ short() {
     counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
     counted "damaged frames told to an algorithm in Python" python3 Tests/Tools/fuzz_algorithm.py
     counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "${islet:-$debug/islet}" --mutations 400
-    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "${islet:-$debug/islet}"
+    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "${islet:-$debug/islet}" --programs "$debug"
     if environment .build-python Python/tests/requirements.txt; then
         counted "the Python package: studies, results, environments" python_tests .build-python "$debug/islet"
     fi

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs every example of README, docs, notebooks and --help as it stands there, in a folder like a reader's.
 
-Usage: examples.py --islet BINARY [--times] [PAGE ...]
+Usage: examples.py --islet BINARY [--programs FOLDER] [--times] [PAGE ...]
+`--programs` says where the programs of `islet live` and its like stand, where they don't stand beside BINARY.
 Studies are run as they are written but for their size: fewer people and days, where the example says nothing of either. An example that can't be
 run here is named in SKIPPED with the reason. Every command has to have an example. Pages that are named are run alone, without --help; `--times` prints
 the CPU seconds of the slowest. The last line is `N passed, N failed`.
@@ -32,6 +33,8 @@ STANDINS = {"STUDY.yaml": "Cohorts/quickstart.yaml", "DIR": "results/standin", "
 ALLOWED = {"compare": (0, 1)}
 # What keeps examples short; an example that names the key itself keeps its own.
 SMALL = {"cohort.generate.count": "14", "duration": "2d"}
+# Programs that `islet` goes on as.
+BESIDE = ["islet-live", "islet-thresholds", "islet-swarm"]
 
 SETTINGS = """policy: mine
 thresholds:
@@ -51,14 +54,20 @@ VALUES = """time,subject,metric,value
 class Reader:
     """A folder as a reader has it, with the program on the path."""
 
-    def __init__(self, islet, folder):
+    def __init__(self, islet, programs, folder):
         self.folder = folder
         self.passed = self.failed = 0
         self.done = set()
         self.times = []
         self.has_pandas = subprocess.run([sys.executable, "-c", "import pandas"], capture_output=True).returncode == 0
         (folder / "bin").mkdir()
-        (folder / "bin" / "islet").symlink_to(islet)
+        if programs == islet.parent:
+            (folder / "bin" / "islet").symlink_to(islet)
+        else:
+            # A program finds the others in the folder that it stands in itself.
+            shutil.copy(islet, folder / "bin" / "islet")
+            for name in BESIDE:
+                (folder / "bin" / name).symlink_to(programs / name)
         self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "1000"}
         for name in ("Cohorts", "Tests", "docs", "Python", "C"):
             (folder / name).symlink_to(ROOT / name)
@@ -182,12 +191,17 @@ class Reader:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--islet", required=True)
+    parser.add_argument("--programs", type=pathlib.Path)
     parser.add_argument("--times", action="store_true")
     parser.add_argument("pages", nargs="*")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        reader = Reader(os.path.abspath(arguments.islet), folder)
+        islet = pathlib.Path(arguments.islet).absolute()
+        programs = (arguments.programs or islet.parent).absolute()
+        if lacking := [name for name in BESIDE if not (programs / name).exists()]:
+            sys.exit(f"examples: {programs} has no {', '.join(lacking)}; --programs says where they are")
+        reader = Reader(islet, programs, folder)
         size = " ".join(f"--set {key}={value}" for key, value in SMALL.items())
         quick = f"islet run Cohorts/quickstart.yaml {size} --quiet --out "
         # What examples take for granted.
