@@ -12,7 +12,7 @@ extension PersonSettings {
 
     static let sites: [PersonSetting] = [
         PersonSetting(
-            "suspectsSite", \.suspectsSite, 0.1, attentive: 1, deaf: 0, in: 0...1,
+            "suspectsSite", \.suspectsSite, 0.2, attentive: 1, deaf: 0, in: 0...1,
             "beside a loop that corrects by itself: the chance to think of the site at a look that finds it high for long",
             .assumed(
                 "so that about as many pods are changed after long highs, rightly and in vain, as in Kanapka 2022; failures are found by highs, hardly by the pump (Hughes 2023)"

@@ -83,7 +83,7 @@ public struct PersonSettings: Hashable, Sendable {
     public var correctsBefore = 60.0
 
     // A site that may fail
-    public var suspectsSite = 0.1
+    public var suspectsSite = 0.2
     public var suspectsAbove = 250.0
     public var suspectsAfter = 120.0
     public var suspectsFall = 0.0

@@ -113,11 +113,27 @@ extension LoopController {
         memory.missing.displace(lacking(wanted), step: wanted.step)
     }
 
+    /// Whether there may be a pod that gives its programme: out of reach one may have been activated since, whatever was last heard.
+    private var mayGive: Bool {
+        podGives || !pump.status.isConnected && pump.status.condition != .suspended
+    }
+
     /// U that a step's rate would have given by now above what flowed; a rate below that lacks nothing.
     private func lacking(_ wanted: LoopMemory.WantedBasal) -> Double {
-        guard let rate = wanted.rate, setsTemporaryBasal, podGives else { return 0 }
-        let flows = runningTemporaryBasal?.rate ?? settings.therapy.basalRate
-        let waited = min(executor.now.nanoseconds - wanted.decidedAt.nanoseconds, LoopTiming.step)
-        return (rate.unitsPerHour - flows.unitsPerHour) * Double(waited) / Double(Nanoseconds.hour)
+        guard let rate = wanted.rate, setsTemporaryBasal, mayGive else { return 0 }
+        let programme = settings.therapy.basalRate.unitsPerHour
+        let since = wanted.decidedAt.nanoseconds
+        let waited = min(executor.now.nanoseconds - since, LoopTiming.step)
+        var lacking = (rate.unitsPerHour - programme) * Double(waited)
+        // What ran then ran on to its end, also where that is past.
+        let ended = memory.temporaryBasal.flatMap { told in
+            told.ends > executor.now
+                ? nil : RunningTemporaryBasal(rate: told.rate, ends: told.ends, isPersons: false)
+        }
+        if let ran = runningTemporaryBasal ?? ended {
+            let covered = max(0, min(ran.ends.nanoseconds - since, waited))
+            lacking -= (ran.rate.unitsPerHour - programme) * Double(covered)
+        }
+        return lacking / Double(Nanoseconds.hour)
     }
 }
