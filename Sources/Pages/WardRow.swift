@@ -226,6 +226,7 @@ struct WardRow {
     private var acts: HTML {
         var text: HTML = ""
         let off: HTML = card.isOff ? " disabled" : ""
+        if card.isSounding { text += Page.seenButton }
         if let alert = card.answers {
             let words: HTML = alert.acknowledgement == .reviews ? "Reviewed" : "Acknowledge"
             text +=
@@ -298,8 +299,9 @@ struct WardRow {
 extension WardCard {
     /// Whatever asks for an answer has one.
     var isAnswered: Bool {
-        standing.unansweredSince == nil && (top != nil || acknowledgedAt != nil)
-            && standing.group != .well
+        if isFrozen { return !isSounding }
+        return standing.unansweredSince == nil && (top != nil || acknowledgedAt != nil)
+            && standing.group != .well && !isSounding
     }
 
     /// Nobody may tell it anything.
