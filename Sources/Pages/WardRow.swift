@@ -143,7 +143,10 @@ struct WardRow {
     private var why: HTML {
         var parts: [HTML] = []
         let still = card.health.concerns.first { $0.part != .alerts }
-        if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
+        if card.isSounding, !card.isFrozen {
+            let rung = WardSiren.Cause.noAnswer
+            parts.append("\(SessionPage.icon(rung.severity).html)\(telling.message(rung.message))")
+        } else if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
             let at: HTML = card.acknowledgedAt.map { " \(telling.time($0))" } ?? ""
             let seen: HTML = still.isAcknowledged ? ": acknowledged\(at), still so" : ""
             parts.append(

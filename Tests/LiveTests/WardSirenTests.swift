@@ -16,13 +16,14 @@ import Glibc
         -> LiveHost
     {
         let (host, opening) = (LiveHost(clocks: clocks), try opening(1))
-        try host.add(id, pace: .scaled(600)) {
+        try host.add(id, pace: .scaled(60)) {
             try LiveSession(opening, journal: nil, deadline: deadline, seams: seams, listener: $0)
         }
         host.turn()
         return host
     }
 
+    /// At this pace a session is due every 5 s, and frozen 10 s later.
     private func pass(seconds: Double) { clocks.move(by: Int64(seconds * Double(Nanoseconds.second))) }
 
     private func frozen(_ number: Int, isAgain: Bool = false) -> WardSiren.Ring {
@@ -33,7 +34,7 @@ import Glibc
         let host = try host("still")
         #expect(siren.look(at: host, after: 0).isEmpty)
         // No thread comes to it any more.
-        pass(seconds: 12)
+        pass(seconds: 16)
         #expect(host.watch() == ["still"] && siren.look(at: host, after: 0).isEmpty)
         pass(seconds: 0.5)
         #expect(siren.look(at: host, after: 0).isEmpty)
@@ -49,7 +50,7 @@ import Glibc
         pass(seconds: 1)
         #expect(host.watch().isEmpty && siren.look(at: host, after: 0).isEmpty)
         // What comes and goes rings once in half a minute.
-        pass(seconds: 12)
+        pass(seconds: 16)
         #expect(host.watch() == ["still"] && siren.look(at: host, after: 2).isEmpty)
         pass(seconds: 2)
         #expect(siren.look(at: host, after: 2).isEmpty)
@@ -60,7 +61,7 @@ import Glibc
     @Test func whatWasSeenIsSilentUntilItIsOver() throws {
         let host = try host("still")
         #expect(!siren.see("still", at: host) && !siren.see("nobody", at: host))
-        pass(seconds: 12)
+        pass(seconds: 16)
         siren.look(at: host)
         pass(seconds: 1)
         #expect(siren.look(at: host, after: 0) == [frozen(1)] && !siren.isSeen("still"))
@@ -74,7 +75,7 @@ import Glibc
         pass(seconds: 1)
         siren.look(at: host)
         #expect(!siren.isSeen("still"))
-        pass(seconds: 12)
+        pass(seconds: 16)
         siren.look(at: host)
         pass(seconds: 1)
         #expect(siren.look(at: host, after: 1) == [frozen(2)])
@@ -110,7 +111,7 @@ import Glibc
         #expect(siren.look(at: host, after: 0) == [none])
         #expect(siren.see("still", at: host))
         // Something else, and worse: that it was seen says nothing of this.
-        pass(seconds: 12)
+        pass(seconds: 16)
         #expect(host.watch() == ["still"] && siren.look(at: host, after: 1).isEmpty)
         pass(seconds: 1)
         #expect(siren.look(at: host, after: 1) == [frozen(2)] && !siren.isSeen("still"))

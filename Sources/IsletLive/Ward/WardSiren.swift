@@ -11,7 +11,7 @@ import IsletKernel
 import Synchronization
 
 package final class WardSiren: Sendable {
-    package enum Cause: Hashable, Sendable, CaseIterable {
+    package enum Cause: Hashable, Sendable {
         case frozen
         /// The session goes on without its algorithm.
         case noAnswer
