@@ -30,7 +30,7 @@ if [ "${1:-}" = short ]; then
     check "the API, attacked" "$python" Tests/Tools/check_api.py --islet-live "$live" --examples 12
     check "the server, attacked" "$python" Tests/Tools/attack_page.py --islet-live "$live" --short
     check "10 kills with pages open" "$python" Tests/Tools/kill_page.py --islet-live "$live" --kills 10
-    check "a disk and threads that stall" "$python" Tests/Tools/stall_page.py --islet-live "$live"
+    check "a disk, an algorithm and threads that stall" "$python" Tests/Tools/stall_page.py --islet-live "$live"
 else
     .ci/setup.sh build python browser || exit
     live=$(ISLET_TRAITS=Serve,TLS .ci/serve.sh build | tail -n 1)

@@ -230,8 +230,9 @@ extension AnswerSchema {
     private static let card = AnswerSchema.joined(
         [
             ("id", .text), ("name", .text), ("kind", .text), ("pace", .text), ("number", .whole),
-            ("is_frozen", .flag), ("local_time", .text), ("glucose_mgdl", .orNull(.number)),
-            ("is_stale", .flag), ("alerts", .whole), ("has_phone", .flag), ("is_untold", .flag),
+            ("is_frozen", .flag), ("is_sounding", .flag), ("local_time", .text),
+            ("glucose_mgdl", .orNull(.number)), ("is_stale", .flag), ("alerts", .whole), ("has_phone", .flag),
+            ("is_untold", .flag),
             ("top_alert", .orNull(.text)), ("top_severity", .orNull(severity)), ("health", .named("Health")),
             ("group", .oneOf(WardStanding.Group.allCases.map(\.rawValue))),
             ("danger", .oneOf(WardStanding.Danger.allCases.map { "\($0)" })), ("harm", .orNull(.text)),
@@ -274,7 +275,8 @@ extension AnswerSchema {
         [("id", .text), ("name", .text), ("kind", .text), ("origin", origin), ("number", .whole)], time,
         [("ends", instant), ("pace", .text)], phase,
         [
-            ("is_frozen", .flag), ("is_read_only", .flag), ("are_controls_disabled", .flag),
+            ("is_frozen", .flag), ("is_sounding", .flag), ("is_read_only", .flag),
+            ("are_controls_disabled", .flag),
             ("is_fed", .flag), ("is_app_alive", .flag), ("is_in_foreground", .flag), ("has_phone", .flag),
             ("is_signed_in", .flag), ("subject", .text), ("arm", .text),
             (

@@ -1,7 +1,7 @@
 // Server-sent events: what happens in one session, or which sessions of the ward have changed.
 //
-// Guarantees: events come in their order, none twice, none left out that the host still has; `Last-Event-ID` goes on where a connection broke. What waits
-// for a slow client is its place in the log and nothing else. The server says something every 2 s, news or none: who hears nothing for 5 s has lost it.
+// Guarantees: events come in their order, none twice, none left out that the host still has; `Last-Event-ID` goes on where a connection broke. What the ward's
+// siren rings for meanwhile comes once each, without an id. What waits for a slow client is its place in the log and nothing else. The server says something every 2 s, news or none: who hears nothing for 5 s has lost it.
 
 import IsletFiles
 import IsletLive
@@ -26,10 +26,13 @@ struct EventStream: TextSource {
     private let screens: Screens
     /// The page that listens, where it shows the session's app.
     private let page: String?
+    /// The siren's last ring that was told.
+    private var rung: Int
 
     private struct Shown: Equatable {
         var number: Int
         var isFrozen: Bool
+        var isSounding: Bool
         var pace: LivePace
         var isRunning: Bool
         var hasPhone: Bool
@@ -47,6 +50,7 @@ struct EventStream: TextSource {
     ) {
         (self.ward, self.counters, self.id) = (ward, counters, id)
         (self.screens, self.page) = (screens, page)
+        rung = ward.siren.newest
         if let page { screens.streamBegan(page, of: id, at: ward.host.continuousNow) }
         notes = news.follow().makeAsyncIterator()
         self.after = after
@@ -102,8 +106,9 @@ struct EventStream: TextSource {
             // What else there is comes first.
             if found.events.count == Self.batch { return text }
         }
+        text += rings()
         let now = Shown(
-            number: state.number, isFrozen: state.isFrozen, pace: state.pace,
+            number: state.number, isFrozen: state.isFrozen, isSounding: state.isSounding, pace: state.pace,
             isRunning: state.phase == .running, hasPhone: screens.hasPhone(id))
         let clock = ward.host.continuousNow
         if now != shown {
@@ -114,6 +119,17 @@ struct EventStream: TextSource {
         }
         if text.isEmpty { return nil }
         beatAt = clock
+        return text
+    }
+
+    /// What the siren has rung for it since.
+    private mutating func rings() -> String {
+        var text = ""
+        for ring in ward.siren.look(at: ward.host, after: rung) where ring.session == id {
+            rung = ring.number
+            guard let told = WardRing(ring, of: ward) else { continue }
+            text += "event: rang\ndata: \(SessionJSON.ring(told).compactText)\n\n"
+        }
         return text
     }
 
@@ -132,6 +148,7 @@ struct EventStream: TextSource {
                 .init("now", now.map { SessionJSON.seconds($0) } ?? .null),
                 .init("at", now.map { .string(ward.calendar(of: id).iso8601(at: $0)) } ?? .null),
                 .init("pace", SessionJSON.pace(.paused)), .init("frozen", .bool(false)),
+                .init("sounding", .bool(false)),
             ] + SessionJSON.phase(phase) + [.init("alerts", .integer(0))])
         return "event: view\ndata: \(data.compactText)\n\n"
     }
@@ -141,6 +158,7 @@ struct EventStream: TextSource {
             .init("number", .integer(Int64(state.number))), .init("now", SessionJSON.seconds(state.now)),
             .init("at", .string(ward.calendar(of: id).iso8601(at: state.now))),
             .init("pace", SessionJSON.pace(state.pace)), .init("frozen", .bool(state.isFrozen)),
+            .init("sounding", .bool(state.isSounding)),
         ]
         members += SessionJSON.phase(state.phase)
         members.append(.init("alerts", .integer(Int64(state.alertCount))))
@@ -199,7 +217,9 @@ struct WardStream: TextSource {
             for id in ward.ids {
                 let state = ward.number(id)
                 now[id] =
-                    state.map { "\($0.number) \($0.isFrozen) \($0.pace) \(screens.hasPhone(id))" } ?? "-"
+                    state.map {
+                        "\($0.number) \($0.isFrozen) \($0.isSounding) \($0.pace) \(screens.hasPhone(id))"
+                    } ?? "-"
             }
             let changed = now.keys.filter { now[$0] != shown[$0] } + shown.keys.filter { now[$0] == nil }
             if !changed.isEmpty {

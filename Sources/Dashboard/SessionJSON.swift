@@ -71,7 +71,8 @@ enum SessionJSON {
         members.append(.init("pace", pace(view.pace)))
         members += phase(view.phase)
         members += [
-            .init("is_frozen", .bool(view.isFrozen)), .init("is_read_only", .bool(view.isReadOnly)),
+            .init("is_frozen", .bool(view.isFrozen)), .init("is_sounding", .bool(view.isSounding)),
+            .init("is_read_only", .bool(view.isReadOnly)),
             .init("are_controls_disabled", .bool(view.areControlsDisabled)),
             .init("is_fed", .bool(live.isFed)), .init("is_app_alive", .bool(live.isAppAlive)),
             .init("is_in_foreground", .bool(live.isInForeground)), .init("has_phone", .bool(view.hasPhone)),
@@ -390,6 +391,7 @@ enum SessionJSON {
                 .init("id", .string(card.id)), .init("name", .string(card.name)),
                 .init("kind", .string(card.kind.rawValue)), .init("pace", pace(card.pace)),
                 .init("number", .integer(Int64(card.number))), .init("is_frozen", .bool(card.isFrozen)),
+                .init("is_sounding", .bool(card.isSounding)),
                 .init("local_time", .string(card.localTime)),
                 .init("glucose_mgdl", mgdl(card.glucose?.glucose)), .init("is_stale", .bool(card.isStale)),
                 .init("alerts", .integer(Int64(card.alertCount))),

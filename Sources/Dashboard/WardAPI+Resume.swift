@@ -40,6 +40,22 @@ extension WardAPI {
 }
 
 extension WardAPI {
+    /// The route by which somebody says that they have seen what the siren rings for.
+    var seen: Route {
+        Route(
+            method: "POST", path: "/api/sessions/{id}/seen",
+            summary:
+                "Somebody has seen that the session is frozen, or goes on without its algorithm: nothing rings for that before it is over. 409 where nothing does.",
+            refusals: [409], answer: .id, work: .atOnce
+        ) { _, names in
+            let id = names["id"] ?? ""
+            try ward.see(id)
+            return Self.json(.object([.init("id", .string(id))]))
+        }
+    }
+}
+
+extension WardAPI {
     /// The route by which a ward begins with the demonstration.
     var demonstration: Route {
         Route(

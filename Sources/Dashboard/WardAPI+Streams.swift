@@ -18,7 +18,8 @@ extension WardAPI {
         [
             Route(
                 method: "GET", path: "/api/sessions/{id}/events",
-                summary: "What happens, as server-sent events: the data of a `happened` is an `Event`.",
+                summary:
+                    "What happens, as server-sent events: the data of a `happened` is an `Event`. A `rang` is what the server rings for, as the session can't.",
                 query: [
                     Self.number,
                     .init(
@@ -41,7 +42,7 @@ extension WardAPI {
             Route(
                 method: "GET", path: "/api/events",
                 summary:
-                    "Which sessions have changed, and what they notify: the data of a `rang`. As server-sent events.",
+                    "Which sessions have changed, and what they notify or the server rings for: the data of a `rang`. As server-sent events.",
                 query: [
                     .init(
                         name: "rings", kind: .text,

@@ -43,7 +43,7 @@ struct WardAPI: Sendable {
         .init(name: "sensitivity_minutes", kind: .number(0...1440), isRequired: false, unit: "min"),
     ]
 
-    var routes: [Route] { looks + changes + [goOn, anew, demonstration] + driving + follows }
+    var routes: [Route] { looks + changes + [goOn, anew, seen, demonstration] + driving + follows }
 
     static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
         .text(status, value.compactText, type: "application/json")

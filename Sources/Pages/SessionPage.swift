@@ -217,7 +217,13 @@ struct SessionPage {
             notices.append(
                 notice(
                     .frozen, "danger", "Frozen",
-                    "The app has stopped answering. Nothing shown here is sure, and controls are disabled until it runs again. Last known: \(telling.dayAndTime(view.now))."
+                    "The app has stopped answering. Nothing shown here is sure, and controls are disabled until it runs again. Last known: \(telling.dayAndTime(view.now)).\(seenButton)"
+                ))
+        } else if view.live.isDegraded, view.phase == .running {
+            notices.append(
+                notice(
+                    .action, "danger", "No answer",
+                    "The algorithm gives no answer: steps fail until it does, and the pump’s own basal runs.\(seenButton)"
                 ))
         }
         if !view.live.isAppAlive, !isRoom, view.phase == .running {
@@ -255,6 +261,11 @@ struct SessionPage {
                 ) + goOnForm)
         }
         return Surface(.frozen, attributes: " role=\"status\"", notices.joined(""))
+    }
+
+    /// Ends what the server rings for it; the reason stays.
+    private var seenButton: HTML {
+        view.isSounding ? " \(Page.seenButton)" : ""
     }
 
     /// Nobody may take what is shown for now.

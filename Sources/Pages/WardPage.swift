@@ -213,6 +213,9 @@ extension Page {
     static let liveDot: HTML =
         "<p class=\"live connecting\" data-live><span class=\"dot\" aria-hidden=\"true\"></span><span data-live-words>Connecting</span> <span class=\"age\" data-live-age></span></p>"
 
+    static let seenButton: HTML =
+        "<button type=\"button\" data-seen data-act=\"a\">\(Icon.eye.html)<span>Seen</span><span class=\"unseen\">: the alarm sounds no more while it is so</span></button>"
+
     static let soundButton: HTML =
         "<span class=\"soundplace\"><span class=\"muted\" data-muted>\(Icon.muted.html)<span>Muted: alarms are not heard.</span></span><button type=\"button\" class=\"sound\" data-sound aria-pressed=\"false\"><span data-sound-words>Sound on</span></button></span>"
 }

@@ -143,7 +143,10 @@ struct WardRow {
     private var why: HTML {
         var parts: [HTML] = []
         let still = card.health.concerns.first { $0.part != .alerts }
-        if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
+        if card.isSounding, !card.isFrozen {
+            let rung = WardSiren.Cause.noAnswer
+            parts.append("\(SessionPage.icon(rung.severity).html)\(telling.message(rung.message))")
+        } else if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
             let at: HTML = card.acknowledgedAt.map { " \(telling.time($0))" } ?? ""
             let seen: HTML = still.isAcknowledged ? ": acknowledged\(at), still so" : ""
             parts.append(
@@ -226,6 +229,7 @@ struct WardRow {
     private var acts: HTML {
         var text: HTML = ""
         let off: HTML = card.isOff ? " disabled" : ""
+        if card.isSounding { text += Page.seenButton }
         if let alert = card.answers {
             let words: HTML = alert.acknowledgement == .reviews ? "Reviewed" : "Acknowledge"
             text +=
@@ -298,8 +302,9 @@ struct WardRow {
 extension WardCard {
     /// Whatever asks for an answer has one.
     var isAnswered: Bool {
-        standing.unansweredSince == nil && (top != nil || acknowledgedAt != nil)
-            && standing.group != .well
+        if isFrozen { return !isSounding }
+        return standing.unansweredSince == nil && (top != nil || acknowledgedAt != nil)
+            && standing.group != .well && !isSounding
     }
 
     /// Nobody may tell it anything.

@@ -1,13 +1,12 @@
 // A session whose thread does not come: every surface says so, and nothing reaches it.
 
-import Dashboard
 import Foundation
 import IsletKernel
 import Synchronization
 import Testing
 
+@testable import Dashboard
 @testable import IsletLive
-@testable import Pages
 
 /// A clock that a test moves.
 private final class Clock: LiveClocks {
@@ -59,12 +58,87 @@ private final class Clock: LiveClocks {
         }
     }
 
-    /// Harm: a page with sound on is silent while its session hangs, as only what a session notifies would be heard.
-    @Test func aPageThatSoundsRingsForItsFrozenSession() throws {
-        let script = String(decoding: try #require(Page.asset("live.js")).bytes, as: UTF8.self)
-        let body = try #require(script.components(separatedBy: "function followFrozen").last)
-            .components(separatedBy: "\n}\n")[0]
-        for call in ["announce(", "ring(", "notifyFrozen("] { #expect(body.contains(call), "\(call)") }
-        #expect(body.contains("'safetyCritical'"))
+    /// A session that no thread comes to any more, and its clock.
+    private func still(_ folder: String) throws -> (desk: Desk, clock: Clock, id: String) {
+        let clock = Clock()
+        let desk = try Desk(
+            try Ward(Ward.Options(folder: folder), host: LiveHost(clocks: clock)), token: nil,
+            names: [], isBack: true, guests: Guests { 0 })
+        var wish = SessionRequest(.text(study))
+        wish.pace = .real
+        let id = try desk.ward.create(wish)
+        desk.ward.host.turn()
+        return (desk, clock, id)
+    }
+
+    /// Harm: a page with sound on is silent while a session hangs, as only what a session notifies would be heard.
+    @Test func theWardsStreamAndItsOwnRingForItAgainAndAgain() async throws {
+        let folder =
+            FileManager.default.temporaryDirectory.path() + "still-\(UInt64.random(in: 0...UInt64.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (desk, clock, id) = try still(folder)
+        let dashboard = desk.dashboard
+        clock.move(by: 6 * Nanoseconds.minute)
+        desk.ward.siren.look(at: desk.ward.host)
+        var own = EventStream(
+            ward: desk.ward, news: desk.news, counters: dashboard.counters, screens: dashboard.screens,
+            id: id,
+            after: nil, page: nil)
+        var all = WardStream(
+            ward: desk.ward, news: desk.news, counters: dashboard.counters, screens: dashboard.screens,
+            rings: dashboard.rings, known: nil)
+        clock.move(by: 2 * Nanoseconds.second)
+        // Looks at what rings that are nearer than this are one.
+        try await Task.sleep(for: .milliseconds(100))
+        for text in [await own.next(), await all.next()] { #expect(text == "retry: 1000\n\n") }
+        for text in [await own.next() ?? "", await all.next() ?? ""] {
+            #expect(text.contains("event: rang\n") && text.contains("\"code\":\"SESSION-FROZEN\""), "\(text)")
+            #expect(
+                text.contains("\"severity\":\"safetyCritical\"") && text.contains("\"session\":\"\(id)\""))
+        }
+        let rings = dashboard.rings
+        let first = rings.newest
+        clock.move(by: 31 * Nanoseconds.second)
+        try await Task.sleep(for: .milliseconds(100))
+        rings.look(at: desk.ward)
+        // It rings again, and is listed once.
+        #expect(rings.newest == first + 1)
+        let listed = rings.latest(8).filter { $0.code == "SESSION-FROZEN" }
+        #expect(listed.map(\.number) == [first + 1] && listed.first?.pace == .real)
+        own.end()
+        all.end()
+    }
+
+    @Test func whoHasSeenItSaysSoAndItIsShownAllTheSame() throws {
+        try withFolder { folder in
+            let (desk, clock, id) = try still(folder)
+            func look() -> (isSounding: Bool?, inList: Bool?, row: String, page: String) {
+                let list = desk.answer("GET", "/api/sessions").json["sessions"] as? [[String: Any]]
+                return (
+                    desk.answer("GET", "/api/sessions/\(id)").json["is_sounding"] as? Bool,
+                    list?.first?["is_sounding"] as? Bool,
+                    desk.answer("GET", "/", headers: ["accept": "text/html"]).text,
+                    desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
+                )
+            }
+            #expect(desk.answer("POST", "/api/sessions/\(id)/seen").status == 409)
+            #expect(desk.answer("POST", "/api/sessions/nobody/seen").status == 404)
+            clock.move(by: 6 * Nanoseconds.minute)
+            let before = look()
+            #expect(before.isSounding == true && before.inList == true)
+            #expect(before.row.contains("data-seen") && before.page.contains("data-seen"))
+            #expect(before.row.contains("<span class=\"band\">"))
+            #expect(desk.answer("POST", "/api/sessions/\(id)/seen").status == 200)
+            let after = look()
+            #expect(after.isSounding == false && after.inList == false)
+            #expect(!after.row.contains("data-seen") && !after.page.contains("data-seen"))
+            // It is so all the same.
+            #expect(after.row.contains("<span class=\"band answered\">") && after.row.contains("Frozen"))
+            #expect(after.page.contains("<strong>Frozen.</strong>"))
+            desk.ward.host.turn()
+            #expect(desk.answer("POST", "/api/sessions/\(id)/seen").status == 409)
+            clock.move(by: 6 * Nanoseconds.minute)
+            #expect(look().isSounding == true)
+        }
     }
 }

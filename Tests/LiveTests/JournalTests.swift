@@ -31,6 +31,39 @@ import Testing
         .end(.minutes(200), events: 90, Digest128(), early: EarlyEnd(reason: "low for long")),
     ]
 
+    /// Harm: after a restart a reader of mmol/L is told in mg/dL why something was refused.
+    @Test func aRefusalKeepsItsValues() throws {
+        let reasons: [ValueText] = [
+            "target: found \(410.5, unit: "mg/dL", comparedWith: 400), expected \(60, unitless: "mg/dL") to \(400, unit: "mg/dL")",
+            "naïve – \(-0.25, unit: "mg/dL/min"), since \(timeOfDay: "02:05"): no", "no values [at all] 3:4",
+            "\(2.5, unit: "U")", "first\nsecond \(7, unit: "%")",
+        ]
+        for reason in reasons {
+            let text = JournalLine.refusal(.minutes(7), key: "k", LiveRefusal(.outOfRange, reason)).text
+            guard case .refusal(_, "k", let read)? = JournalLine(text[...]) else {
+                Issue.record("\(text)")
+                continue
+            }
+            #expect(
+                read.code == "out-of-range" && JournalLine.refusal(.minutes(7), key: "k", read).text == text)
+            func values(_ sentence: ValueText) -> [ValueText.Part] {
+                sentence.parts.filter { if case .words = $0 { false } else { true } }
+            }
+            #expect(values(read.reason) == values(reason), "\(text)")
+        }
+        // What is no mark of these words makes the line one of before there were codes.
+        for marks in [
+            "0:9", "3:2", "-1:2", "0:2:x:-:1:U", "0:2:1:y:1:U", "0:2:1:-:2:U", "0:2 1:3", "1:2", "0",
+        ] {
+            let line = "refusal 7 - [out-of-range \(marks)] ïbc"
+            guard case .refusal(_, "", let read)? = JournalLine(line[...]) else {
+                Issue.record("\(line)")
+                continue
+            }
+            #expect(read.code.isEmpty && read.reason.text.hasPrefix("[out-of-range "), "\(line)")
+        }
+    }
+
     private func journal(in folder: String) throws -> (path: String, bytes: [UInt8]) {
         let path = folder + "/a.journal"
         let file = try JournalFile.create(path, opening: #"{"study":"s"}"#)

@@ -222,7 +222,7 @@ enum Samples {
             sparkline: stride(from: Int64(180), through: 0, by: -5).map {
                 MetricPoint(now.adding(-$0 * Nanoseconds.minute), mgdl($0))
             }, number: 4, health: SessionHealth(concerns))
-        card.standing = WardStanding(facts)
+        (card.standing, card.isSounding) = (WardStanding(facts), frozen)
         card.answers = alerts.first { $0.acknowledgement != .none }
         card.pump = .ready
         return card

@@ -103,16 +103,14 @@ package enum RecordedTables {
     package static let steps = RecordedTable<StepRow>(
         "steps", from: .full, .events, "each run of the dosing algorithm",
         [
-            .whole("algorithm_time", "the step's number on the five-minute grid") {
-                Int($0.pointee.algorithmTime)
-            },
-            .real("cgm_mgdl", isOptional: true, "the fresh reading that it ran on") { $0.pointee.cgmMgdl },
+            RecordedColumn(ResultTable.Step.algorithmTime, .whole { Int($0.pointee.algorithmTime) }),
+            RecordedColumn(ResultTable.Step.glucose, .real { $0.pointee.cgmMgdl }),
             .flag("pump_available", "1 where the pump could be reached") { $0.pointee.isPumpAvailable },
-            .real("basal_u", "the dose's basal part") { $0.pointee.basalUnits },
-            .real("correction_u", "its correction part") { $0.pointee.correctionUnits },
-            .real("meal_u", "its meal part") { $0.pointee.mealUnits },
-            .real("accepted_u", "what the pump accepted") { $0.pointee.acceptedUnits },
-            .text("failure", "why it failed; empty where it went well") { $0.pointee.failure },
+            RecordedColumn(ResultTable.Step.basal, .real { $0.pointee.basalUnits }),
+            RecordedColumn(ResultTable.Step.correction, .real { $0.pointee.correctionUnits }),
+            RecordedColumn(ResultTable.Step.meal, .real { $0.pointee.mealUnits }),
+            RecordedColumn(ResultTable.Step.accepted, .real { $0.pointee.acceptedUnits }),
+            RecordedColumn(ResultTable.Step.failure, .text { $0.pointee.failure }),
         ])
 
     package static let readings = RecordedTable<ReadingRow>(

@@ -108,6 +108,21 @@ public struct ResultTable: Hashable, Sendable {
         ResultColumn("arm", .text, "the arm's name"),
     ]
 
+    /// What the table `steps` and the step log both have of a step.
+    package enum Step {
+        package static let algorithmTime = ResultColumn(
+            "algorithm_time", .integer, "the step's number on the five-minute grid")
+        package static let glucose = ResultColumn(
+            "cgm_mgdl", .real, isOptional: true, "the fresh reading that the step ran on; empty without one")
+        package static let basal = ResultColumn(
+            "basal_u", .real, "what the algorithm answered: basal insulin of this step")
+        package static let correction = ResultColumn("correction_u", .real, "its correction")
+        package static let meal = ResultColumn("meal_u", .real, "its insulin for the meal")
+        package static let accepted = ResultColumn("accepted_u", .real, "what the pump accepted")
+        package static let failure = ResultColumn(
+            "failure", .text, "why it failed; empty where it went well")
+    }
+
     public static func named(_ name: String) -> ResultTable? { all.first { $0.name == name } }
 
     /// In the order in which rows may be inserted.

@@ -118,6 +118,58 @@ public struct ValueText: Sendable {
     }
 }
 
+extension ValueText {
+    /// Where its values stand, each in a word: with them a line of text reads back as the sentence that it was. An amount whose unit is no word has none.
+    package var marks: [String] {
+        places.compactMap { place in
+            switch place.kind {
+            case .timeOfDay: return "\(place.begin):\(place.end)"
+            case .amount(let amount):
+                guard amount.unit.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "]") }) else {
+                    return nil
+                }
+                let bound = amount.comparedWith.map { "\($0)" } ?? "-"
+                return
+                    "\(place.begin):\(place.end):\(amount.number):\(bound):\(amount.showsUnit ? 1 : 0):\(amount.unit)"
+            }
+        }
+    }
+
+    /// Reads back what `text` and `marks` were; nil where a mark is none of this text.
+    package init?(_ text: String, marks: some Sequence<Substring>) {
+        self.init(text)
+        var from = 0
+        for mark in marks {
+            guard let place = Self.place(mark), place.begin >= from, place.end > place.begin,
+                place.end <= text.utf8.count, Self.isBorder(place.begin, of: text),
+                Self.isBorder(place.end, of: text)
+            else { return nil }
+            places.append(place)
+            from = place.end
+        }
+    }
+
+    private static func place(_ mark: Substring) -> Place? {
+        let fields = mark.split(separator: ":", maxSplits: 5, omittingEmptySubsequences: false)
+        guard fields.count == 2 || fields.count == 6, let begin = Int(fields[0]), let end = Int(fields[1])
+        else { return nil }
+        guard fields.count == 6 else { return Place(begin: begin, end: end, kind: .timeOfDay) }
+        let bound = fields[3] == "-" ? nil : Double(fields[3])
+        guard let number = Double(fields[2]), fields[3] == "-" || bound != nil,
+            ["0", "1"].contains(fields[4])
+        else { return nil }
+        let amount = Amount(
+            number: number, unit: String(fields[5]), comparedWith: bound, showsUnit: fields[4] == "1")
+        return Place(begin: begin, end: end, kind: .amount(amount))
+    }
+
+    /// Whether a character begins or the text ends there.
+    private static func isBorder(_ place: Int, of text: String) -> Bool {
+        let utf8 = text.utf8
+        return utf8.index(utf8.startIndex, offsetBy: place).samePosition(in: text) != nil
+    }
+}
+
 extension Sequence where Element == ValueText {
     public func joined(separator: ValueText) -> ValueText {
         var (joined, isFirst) = (ValueText(), true)

@@ -26,6 +26,8 @@ package struct SessionView: Sendable {
     package var phase = LiveSession.Phase.running
     /// The watchdog says so: nothing that is shown is sure, and controls are disabled.
     package var isFrozen = false
+    /// It is frozen or goes on without its algorithm, and nobody has seen that: the server rings for it.
+    package var isSounding = false
     /// Everything of a person's session that isn't listed here: loop, pump, sensor, alerts, settings.
     package var live = LiveSnapshot()
     /// What is measured of a subject that isn't a person, newest values, in the order of its kind.
@@ -227,6 +229,8 @@ package struct WardState: Sendable {
     package var pace: LivePace
     package var phase: LiveSession.Phase
     package var isFrozen: Bool
+    /// As in the session's view.
+    package var isSounding: Bool
     package var alertCount: Int
 }
 
@@ -239,6 +243,8 @@ package struct WardCard: Sendable {
     package var pace: LivePace
     package var phase: LiveSession.Phase
     package var isFrozen: Bool
+    /// As in the session's view.
+    package var isSounding = false
     package var localTime: String
     package var now: Instant
     package var calendar: SessionCalendar

@@ -46,6 +46,7 @@ package final class Ward: Sendable {
 
     package let options: Options
     package let host: LiveHost
+    package let siren = WardSiren()
     /// Whose thresholds and quiet hours sessions follow; nil for nobody's.
     package let owner: WardOwner?
     /// Why nobody's are followed where somebody's should be, and what the store said last.
@@ -287,6 +288,7 @@ package final class Ward: Sendable {
 
     /// What is to be done now and then.
     package func tend() {
+        siren.look(at: host)
         followOwner()
         keepSessions(at: host.continuousNow)
         forgetEnded()
@@ -344,6 +346,7 @@ package final class Ward: Sendable {
             return view
         }
         var view = SessionView(entry.facts, status, entry.memory.now)
+        view.isSounding = isSounding(id, status)
         if follows(id) { (view.owner, view.ownerProblem) = (owner.map { "\($0.name)" }, ownerProblem) }
         return view
     }
@@ -353,8 +356,16 @@ package final class Ward: Sendable {
         host.status(of: id).map {
             WardState(
                 number: $0.snapshot.eventCount, now: $0.snapshot.now, pace: $0.pace, phase: $0.snapshot.phase,
-                isFrozen: $0.isFrozen, alertCount: $0.snapshot.alerts.count)
+                isFrozen: $0.isFrozen, isSounding: isSounding(id, $0),
+                alertCount: $0.snapshot.alerts.count)
         }
+    }
+
+    private func isSounding(_ id: String, _ status: LiveHost.Status) -> Bool {
+        guard status.isFrozen || (status.snapshot.isDegraded && status.snapshot.phase == .running) else {
+            return false
+        }
+        return !siren.isSeen(id)
     }
 
     package func calendar(of id: String) -> SessionCalendar {

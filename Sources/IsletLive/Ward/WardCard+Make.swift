@@ -11,7 +11,8 @@ extension WardCard {
         let from = view.now.adding(-3 * Nanoseconds.hour)
         self.init(
             id: view.id, name: view.name, kind: view.kind, origin: view.origin, pace: view.pace,
-            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime, now: view.now,
+            phase: view.phase, isFrozen: view.isFrozen, isSounding: view.isSounding,
+            localTime: view.live.localTime, now: view.now,
             calendar: view.calendar,
             glucose: loop?.glucose,
             isStale: loop?.isGlucoseStale ?? true, trend: view.trend, loop: loop?.status,

@@ -2,8 +2,8 @@
 //
 // Guarantees: each notification that a session makes while somebody looks stands here once, with a number of its own, in the order in which it was found; what became
 // of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a session was first looked at is listed, and marked as of before: nobody
-// is rung for it. Memory holds the newest few hundred.
-// Does not: decide what rings. Sessions do.
+// is rung for it. What the ward's siren rings for stands among them, its newest ring in place of the one before. Memory holds the newest few hundred.
+// Does not: decide what rings. Sessions do, and the siren for one that can't.
 
 package import IsletAlerts
 package import IsletDevices
@@ -11,9 +11,9 @@ package import IsletKernel
 import IsletTrials
 import Synchronization
 
-/// A notification of a session.
+/// A notification of a session, or a ring of the siren for it.
 package struct WardRing: Hashable, Sendable {
-    /// From 1; no other ring of this server has it.
+    /// From 1; no other ring has it of those that it stands among.
     package var number: Int
     package var session: String
     package var name: String
@@ -47,6 +47,8 @@ package final class WardRings: Sendable {
         var seen: [String: Int] = [:]
         /// What a person did in the same instant may stand before the ring.
         var personRows: [String: [PersonRow]] = [:]
+        /// The siren's newest ring that stands here.
+        var siren = 0
         var lookedAt = Int64.min
     }
 
@@ -79,6 +81,7 @@ package final class WardRings: Sendable {
             guard state.lookedAt == .min || clock - state.lookedAt >= Self.pause(ids.count) else { return }
             state.lookedAt = clock
             for id in ids { state.look(at: ward, id) }
+            for ring in ward.siren.look(at: ward.host, after: state.siren) { state.take(ring, of: ward) }
             for id in state.seen.keys where !ids.contains(id) {
                 (state.seen[id], state.personRows[id]) = (nil, nil)
                 state.rings.removeAll { $0.session == id }
@@ -115,6 +118,18 @@ extension WardRings.State {
         seen[id] = max(from, found.events.last?.number ?? now.number)
     }
 
+    fileprivate mutating func take(_ ring: WardSiren.Ring, of ward: Ward) {
+        siren = ring.number
+        if ring.isAgain {
+            let old = rings.lastIndex { $0.session == ring.session && $0.code == ring.cause.code }
+            if let old { rings.remove(at: old) }
+        }
+        guard var new = WardRing(ring, of: ward) else { return }
+        newest += 1
+        new.number = newest
+        rings.append(new)
+    }
+
     /// What the person made of a ring.
     private mutating func note(_ row: PersonRow, _ id: String) {
         switch row.kind {
@@ -136,6 +151,18 @@ extension WardRings.State {
             }
         default: break
         }
+    }
+}
+
+extension WardRing {
+    /// Under the siren's own number; nil where the session has gone. It rings by the wall's clock, whatever the session's pace.
+    package init?(_ ring: WardSiren.Ring, of ward: Ward) {
+        guard let now = ward.number(ring.session)?.now else { return nil }
+        self.init(
+            number: ring.number, session: ring.session, name: ward.name(of: ring.session), at: now,
+            calendar: ward.calendar(of: ring.session), code: ring.cause.code,
+            severity: ring.cause.severity, message: ring.cause.message, action: ring.cause.action,
+            pace: .real, isOfBefore: false)
     }
 }
 

@@ -1,4 +1,5 @@
 // The columns of an exported step log, in order: a public contract. Units stand last in their names.
+// What the table `steps` of a store has too is a column of `ResultTable.Step`.
 
 import IsletLoop
 package import IsletDevices
@@ -85,9 +86,7 @@ extension StepColumn {
         }
 
     private static let timing: [StepColumn] = [
-        .whole("algorithm_time", "the step's number on the five-minute grid") {
-            Int($0.pointee.entry.record.algorithmTime)
-        },
+        StepColumn(ResultTable.Step.algorithmTime, .whole { Int($0.pointee.entry.record.algorithmTime) }),
         .instant("time", "when the step ran") { $0.pointee.entry.record.instant },
     ]
 
@@ -107,9 +106,9 @@ extension StepColumn {
     ]
 
     private static let glucose: [StepColumn] = [
-        .real("cgm_mgdl", "the fresh reading that the step ran on; empty without one") {
-            $0.pointee.entry.record.input.cgm?.glucose.milligramsPerDecilitre
-        },
+        StepColumn(
+            ResultTable.Step.glucose,
+            .real { $0.pointee.entry.record.input.cgm?.glucose.milligramsPerDecilitre }),
         .instant("cgm_time", "when it was measured") { $0.pointee.entry.record.input.cgm?.instant },
         .text("sensor_state", "what the sensor said of itself") {
             $0.pointee.entry.record.sensorState.word
@@ -227,11 +226,9 @@ extension StepColumn {
     }
 
     private static let answer: [StepColumn] = [
-        .real("basal_u", "what the algorithm answered: basal insulin of this step") {
-            $0.pointee.entry.record.output.basal.units
-        },
-        .real("correction_u", "its correction") { $0.pointee.entry.record.output.correction.units },
-        .real("meal_u", "its insulin for the meal") { $0.pointee.entry.record.output.meal.units },
+        StepColumn(ResultTable.Step.basal, .real { $0.pointee.entry.record.output.basal.units }),
+        StepColumn(ResultTable.Step.correction, .real { $0.pointee.entry.record.output.correction.units }),
+        StepColumn(ResultTable.Step.meal, .real { $0.pointee.entry.record.output.meal.units }),
         .real("glucagon_u", "its glucagon: recorded, never delivered") {
             $0.pointee.entry.record.output.glucagon.units
         },
@@ -253,9 +250,8 @@ extension StepColumn {
         .text("dropped_cause", "why it had not come") {
             some($0.pointee.entry.record.dropped?.cause.text ?? "")
         },
-        .real("accepted_u", "what it accepted; empty where that never became known") {
-            $0.pointee.entry.record.accepted?.units
-        },
+        StepColumn(ResultTable.Step.accepted, .real { $0.pointee.entry.record.accepted?.units })
+            .exported("what it accepted; empty where that never became known"),
         .real("delivered_u", "what a later step was told was delivered; empty where none was told") {
             $0.pointee.entry.deliveredUnits
         },
@@ -263,9 +259,8 @@ extension StepColumn {
             $0.pointee.entry.record.wasUncertain ? $0.pointee.entry.record.requested?.units : nil
         },
         .text("pump_error", "why the pump took nothing") { some($0.pointee.entry.record.pumpError) },
-        .text("failure", "why the algorithm failed; empty for a step that went well") {
-            some($0.pointee.entry.record.failure)
-        },
+        StepColumn(ResultTable.Step.failure, .text { some($0.pointee.entry.record.failure) })
+            .exported("why the algorithm failed; empty for a step that went well"),
     ]
 }
 

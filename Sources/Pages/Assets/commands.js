@@ -152,6 +152,18 @@ async function act(element, name, fields) {
   refresh(true);
 }
 
+/** Somebody knows what the server rings for: it is silent until that is over, and comes again. */
+async function see(button) {
+  if (busy.has(button)) return;
+  busy.add(button);
+  const place = document.getElementById('said');
+  const answer = await send(`${base(sessionOf(button))}/seen`, {});
+  busy.delete(button);
+  // What is over meanwhile needs nobody.
+  write(place, answer.ok || answer.status === 409 ? '' : refusal(answer), !answer.ok);
+  refresh(true);
+}
+
 // Tests that were sent to the phone, and that it has not confirmed.
 const tested = new Map();
 
@@ -220,6 +232,8 @@ export function startCommands() {
   document.addEventListener('click', (event) => {
     const button = event.target.closest?.('button[data-command]');
     if (button && !button.disabled) act(button, button.dataset.command, fieldsOfButton(button));
+    const seen = event.target.closest?.('button[data-seen]');
+    if (seen) see(seen);
     const later = event.target.closest?.('[data-not-now]');
     if (later) { declined.add(later.dataset.notNow); hideDeclined(); document.querySelector('[data-surface="bolus"] summary')?.focus(); }
     const tap = event.target.closest?.('a[data-tap]');

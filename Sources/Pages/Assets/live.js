@@ -4,7 +4,7 @@
 import { swap, forget } from './swap.js';
 import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
-import { notify, notifyFrozen, notifyOfWard, thaw, withdraw } from './notify.js';
+import { notify, notifyOfServer, notifyOfWard, thaw, withdraw } from './notify.js';
 import { found as foundTone, lost as lostTone, ring } from './sound.js';
 import { afterRows, prepareRows, wantsWell } from './ward.js';
 import { redraw } from './thresholds.js';
@@ -183,47 +183,34 @@ function open() {
 
 // MARK: what it says
 
-/** One of a ward's people is rung for: each once, by its number. */
+/** One of a ward's people is rung for: each once, by its number. A session's own page is told of what the server rings for, and of the rest as it happens. */
 function rang(one, mark) {
-  if (mark && mark === ringsFrom) return;
-  ringsFrom = mark || ringsFrom;
-  if (facts.page !== 'ward') return;
+  if (facts.page === 'beside') return;
+  if (facts.page === 'ward') {
+    if (mark && mark === ringsFrom) return;
+    ringsFrom = mark || ringsFrom;
+    notifyOfWard(one);
+  } else {
+    notifyOfServer(one);
+  }
   ring(one);
-  announce({ ...one, name: one.name });
-  notifyOfWard(one);
+  announce(one);
   refresh();
 }
 
 function view(said) {
   const isFrozen = Boolean(said.is_frozen ?? said.frozen);
-  followFrozen(isFrozen);
   pace = said.pace;
   const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
   setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
-  const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts, said.has_phone]);
+  if (!said.sounding) thaw();
+  const key = JSON.stringify([said.number, said.pace, isFrozen, said.sounding, said.phase, said.alerts, said.has_phone]);
   if (key !== shown || performance.now() - fetchedAt > atLeastEvery) {
     shown = key;
     refresh();
   } else {
     tick();
   }
-}
-
-let wasFrozen = false;
-let freezing = null;
-
-/** A session that hangs can't ring: its page does. What is late for a moment, as after a sleep of the machine, rings nobody. */
-function followFrozen(isFrozen) {
-  if (isFrozen === wasFrozen) return;
-  wasFrozen = isFrozen;
-  clearTimeout(freezing);
-  if (!isFrozen) { thaw(); return; }
-  freezing = setTimeout(() => {
-    const alert = { code: 'FROZEN', severity: 'safetyCritical', message: 'The session is frozen: nothing that is shown is sure' };
-    announce(alert);
-    ring({ ...alert, session: facts.session, pace: 1 });
-    notifyFrozen();
-  }, 1000);
 }
 
 // What came while nobody listened, until the stream stands at the present.

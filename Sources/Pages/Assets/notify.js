@@ -1,6 +1,6 @@
 // The browser's own notifications. Guarantees: asked for when the reader presses the button or sets a first threshold, never by itself; shown only by a page that is the phone, while it is hidden (a test
 // always); one an alert of a session (a later one takes its place, and it goes when the alert is over); what was shown is confirmed to the session; a tap
-// opens what the alert is about. That the session is frozen is shown as well.
+// opens what the alert is about. What the server rings for, as that the session is frozen, is shown as well.
 import { clockOf } from './times.js';
 import { words as inWords } from './words.js';
 import { command, isScreen, pageKey } from './commands.js';
@@ -60,21 +60,23 @@ export function notify(alert) {
   };
 }
 
-/** The server says that the session hangs: shown in front too, as the session itself can't ring. It goes when the session goes on. */
-export function notifyFrozen() {
+const ofServer = 'of the server';
+
+/** The server rings for the session, which can't itself: shown in front too. It goes when somebody has seen it, or it is over. */
+export function notifyOfServer(ring) {
   if (!can() || Notification.permission !== 'granted' || !isScreen) return;
   thaw();
-  const note = new Notification(`Urgent · ${facts.name || 'Islet'}`, {
-    body: 'The session is frozen: nothing that is shown is sure, and nothing reaches it.', tag: `${facts.session}/frozen`, renotify: true,
-    requireInteraction: true,
+  const words = { safetyCritical: 'Urgent', actionable: 'Action needed' };
+  const note = new Notification(`${words[ring.severity] || 'Alert'} · ${facts.name || 'Islet'}`, {
+    body: `${inWords(ring.message_parts, ring.message)} ${ring.action}`, tag: `${facts.session}/${ring.code}`, renotify: true, requireInteraction: true,
   });
-  notes.set('frozen', note);
+  notes.set(ofServer, note);
   note.onclick = () => { window.focus(); note.close(); };
 }
 
 export function thaw() {
-  notes.get('frozen')?.close();
-  notes.delete('frozen');
+  notes.get(ofServer)?.close();
+  notes.delete(ofServer);
 }
 
 function write() {

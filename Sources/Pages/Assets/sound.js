@@ -1,7 +1,7 @@
 // What the sessions ring, heard. Guarantees: one burst of tones a notification, in the order in which they came, urgent ones of ten pulses and others of three (after
 // IEC 60601-1-8), none for what only informs; nothing sounds unless the reader has switched it on, and whether it can sound is said. Where sessions go faster than 5
 // times real time a burst is one short tone, one a second at most: the worst of that second, and how many there were is written beside it. A lost
-// connection has a tone of its own, once and then every 30 s. Does not: decide what rings. Sessions do, by their policies.
+// connection has a tone of its own, once and then every 30 s. Does not: decide what rings. Sessions do, by their policies, and the server for one that can't.
 const kept = 'islet-sound';
 const keptEar = 'islet-listen';
 const pulse = 0.15;      // s
@@ -86,7 +86,7 @@ function sound(severity, patterns) {
 }
 
 /**
- * A session's notification. Whether it sounds.
+ * A session's notification, or what the server rings for it. Whether it sounds.
  * @param {{session: string, severity: string, pace?: string}} ring
  */
 export function ring(ring) {

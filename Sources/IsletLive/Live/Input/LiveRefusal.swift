@@ -1,8 +1,8 @@
 // Why an input was refused: a code for programs, a sentence for people.
 //
 // Guarantees: a journal keeps both, and a replay compares the code, so that a sentence may be written anew. What a journal of before has no code
-// for is compared as refused, whatever its words say. A sentence keeps its values, so that a reader has them in their own unit; one that was read
-// from a journal is text, with the unit that stands in it.
+// for is compared as refused, whatever its words say. A sentence keeps its values, also through a journal, so that a reader has them in their own unit; one
+// that a journal of before has without its values is text, with the unit that stands in it.
 
 package import IsletDevices
 

@@ -1,7 +1,8 @@
 // The lines of a live session's journal, as values and as text.
 //
 // Guarantees: any line reads back to the value that it was written from; whatever else stands in a line is refused. Words stand last, behind a code
-// in brackets (`answer 3 refused [not-active] ...`): a replay compares the code. Lines of before there were codes are read and written as they are.
+// in brackets (`answer 3 refused [not-active] ...`): a replay compares the code. What no replay comes to again, a refusal of what never reached the session, has marks
+// behind its code that say where its values stand (`ValueText.marks`). Lines of before there were codes are read and written as they are.
 // Does not: know checksums or files. `JournalFile` does.
 
 import IsletDevices
@@ -70,7 +71,8 @@ package enum JournalLine: Hashable, Sendable {
                 + String(decoding: stamped.input.bytes, as: UTF8.self)
         case .answer(let number, let outcome): "answer \(number) \(outcome.text)"
         case .refusal(let at, let key, let refusal):
-            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.coded(refusal.code, refusal.reason.text))"
+            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) "
+                + Self.coded(refusal.code, refusal.reason.text, refusal.reason.marks)
         case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
         case .late(let at): "late \(at.nanoseconds)"
         case .driver(let at, let driver):
@@ -121,7 +123,7 @@ package enum JournalLine: Hashable, Sendable {
             let key = word()
             let (code, reason) = Self.uncoded(rest)
             self = .refusal(
-                at, key: key == "-" ? "" : String(key), LiveRefusal(code: code, reason: ValueText(reason)))
+                at, key: key == "-" ? "" : String(key), LiveRefusal(code: code, reason: reason))
         case "said":
             guard let at = instant() else { return nil }
             let key = word()
@@ -153,7 +155,8 @@ package enum JournalLine: Hashable, Sendable {
             }
             let (code, reason) = Self.uncoded(rest)
             self = .end(
-                at, events: events, digest, early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason))
+                at, events: events, digest,
+                early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason.text))
         default: return nil
         }
     }
@@ -186,26 +189,29 @@ package enum JournalLine: Hashable, Sendable {
         case "taken": return .taken
         case "refused":
             let (code, reason) = uncoded(text.dropFirst(word.count).dropFirst())
-            return .refused(LiveRefusal(code: code, reason: ValueText(reason)))
+            return .refused(LiveRefusal(code: code, reason: reason))
         default: return nil
         }
     }
 
-    /// `[not-active] words`; the words alone where there is no code.
-    static func coded(_ code: String, _ words: String) -> String {
-        (code.isEmpty ? "" : "[\(code)] ") + line(words)
+    /// `[not-active] words`, with marks of the words behind the code; the words alone where there is no code.
+    static func coded(_ code: String, _ words: String, _ marks: [String] = []) -> String {
+        (code.isEmpty ? "" : "[\(([code] + marks).joined(separator: " "))] ") + line(words)
     }
 
     /// Reads what `coded` wrote, and words without a code.
-    private static func uncoded(_ text: Substring) -> (code: String, words: String) {
-        guard text.first == "[", let end = text.firstIndex(of: "]") else { return ("", String(text)) }
-        let code = text[text.index(after: text.startIndex)..<end]
+    private static func uncoded(_ text: Substring) -> (code: String, words: ValueText) {
+        let plain = ("", ValueText(String(text)))
+        guard text.first == "[", let end = text.firstIndex(of: "]") else { return plain }
+        let inside = text[text.index(after: text.startIndex)..<end]
+            .split(separator: " ", omittingEmptySubsequences: false)
         let rest = text[text.index(after: end)...]
-        let isCode =
-            !code.isEmpty
-            && code.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2d }
-        guard isCode, rest.first == " " else { return ("", String(text)) }
-        return (String(code), String(rest.dropFirst()))
+        guard let code = inside.first, !code.isEmpty,
+            code.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2d }),
+            rest.first == " ",
+            let words = ValueText(String(rest.dropFirst()), marks: inside.dropFirst())
+        else { return plain }
+        return (String(code), words)
     }
 
     /// Reasons come from errors, and those may have any text.

@@ -65,7 +65,8 @@ extension LiveSession {
             guard let here, here.agrees(with: outcome) else {
                 throw Divergence(line: number, journal: outcome.text, here: here?.text ?? "no answer")
             }
-            tellAnswer(count, outcome)
+            // Where the words are the journal's, these have their values.
+            tellAnswer(count, here == outcome ? here : outcome)
         case .mark(let at, let events, let digest):
             try reach(at, problem)
             try compare(events, digest, number)

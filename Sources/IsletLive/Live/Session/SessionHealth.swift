@@ -156,7 +156,7 @@ package struct SessionHealth: Hashable, Sendable {
         }
         if live.isDegraded {
             found.append(
-                Concern(.loop, .informational, "the algorithm gives no answer: the pump's own basal runs"))
+                Concern(.loop, .actionable, "the algorithm gives no answer: the pump's own basal runs"))
         }
         return found
     }
