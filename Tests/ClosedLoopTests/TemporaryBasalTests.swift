@@ -149,6 +149,33 @@ struct TemporaryBasalTests {
         #expect(low.memory.missing.isEmpty)
     }
 
+    @Test("that never flowed lacks what did not flow over its wait: the one before counts to its own end")
+    func endedMeanwhile() throws {
+        let lab = try lab {
+            switch $0.algorithmTime {
+            case 0: Self.rate(0)
+            case 5: Self.rate(3.6)
+            default: StepOutput()
+            }
+        }
+        try lab.live(untilMinute: 24)
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 36)
+        // The zero ran up to the wait's last moment: all of the rate is missing, and not what is above the programme.
+        #expect(abs(lab.memory.missing.missing(at: 7) - 0.3) < 1e-9)
+    }
+
+    @Test("is missing at a pump out of reach, whatever its pod was last; not at one that was suspended")
+    func outOfReach() throws {
+        for (condition, missing) in [(PumpStatus.Condition.noPod, 0.2), (.fault, 0.2), (.suspended, 0)] {
+            let lab = try lab { $0.algorithmTime == 2 ? Self.rate(3.6) : StepOutput() }
+            try lab.live(untilMinute: 8)
+            (lab.pump.condition, lab.pump.isConnected) = (condition, false)
+            try lab.live(untilMinute: 26)
+            #expect(abs(lab.memory.missing.missing(at: 5) - missing) < 1e-9, "\(condition)")
+        }
+    }
+
     @Test("is zero while a low that was typed in stops insulin")
     func typedLow() throws {
         let lab = try lab { _ in Self.rate(2.5) }
