@@ -63,6 +63,7 @@ extension StepColumn {
                 && $0.entry.record.input.pumpBasal == $1.entry.record.input.pumpBasal
         },
         Section(columns: answer) { _, _ in false },
+        Section(columns: rates) { _, _ in false },
     ]
 
     private static let origin: [StepColumn] =
@@ -261,6 +262,24 @@ extension StepColumn {
         .text("pump_error", "why the pump took nothing") { some($0.pointee.entry.record.pumpError) },
         StepColumn(ResultTable.Step.failure, .text { some($0.pointee.entry.record.failure) })
             .exported("why the algorithm failed; empty for a step that went well"),
+    ]
+
+    private static let rates: [StepColumn] = [
+        .real("temporary_rate_u_per_h", "the temporary basal rate that it answered with; empty: none") {
+            $0.pointee.entry.record.output.temporaryBasal?.rate.unitsPerHour
+        },
+        .real("temporary_rate_min", "for how long; 0 ends the one that runs") {
+            $0.pointee.entry.record.output.temporaryBasal?.minutes
+        },
+        .real("running_rate_u_per_h", "the temporary rate that ran then, as far as was known") {
+            $0.pointee.entry.record.input.temporaryBasal?.rate.unitsPerHour
+        },
+        .instant("running_rate_until", "when that was to end") {
+            $0.pointee.entry.record.input.temporaryBasal?.ends
+        },
+        .real("forecast_mgdl", "glucose at the algorithm's own horizon, as it foresaw it; empty: not said") {
+            $0.pointee.entry.record.output.forecast?.milligramsPerDecilitre
+        },
     ]
 }
 

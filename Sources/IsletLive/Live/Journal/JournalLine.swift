@@ -101,14 +101,9 @@ package enum JournalLine: Hashable, Sendable {
         case "open": self = .open(String(rest))
         case "pace":
             guard let at = instant(), let pace = LivePace(word()), let utc = Int64(word()) else { return nil }
-            guard !rest.isEmpty else {
-                self = .pace(at, pace, utc: utc)
-                break
-            }
-            let id = word()
-            guard !id.isEmpty, let continuous = Int64(word()), rest.isEmpty else { return nil }
-            self = .pace(
-                at, pace, utc: utc, boot: LiveBoot(id: String(id), continuousNanoseconds: continuous))
+            let boot = LiveBoot(rest)
+            guard boot != nil || rest.isEmpty else { return nil }
+            self = .pace(at, pace, utc: utc, boot: boot)
         case "input":
             guard let number = Int(word()), let at = instant() else { return nil }
             let key = word()
@@ -265,5 +260,14 @@ package enum LivePace: Hashable, Sendable, CustomStringConvertible {
         case .max: "max"
         case .step: "step"
         }
+    }
+}
+
+extension LiveBoot {
+    /// Reads the end of a line of pace.
+    fileprivate init?(_ text: Substring) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, !words[0].isEmpty, let continuous = Int64(words[1]) else { return nil }
+        self.init(id: String(words[0]), continuousNanoseconds: continuous)
     }
 }

@@ -61,12 +61,7 @@ extension LiveSession {
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
             }
-            let here = door.outcome(of: count)
-            guard let here, here.agrees(with: outcome) else {
-                throw Divergence(line: number, journal: outcome.text, here: here?.text ?? "no answer")
-            }
-            // Where the words are the journal's, these have their values.
-            tellAnswer(count, here == outcome ? here : outcome)
+            try compare(answer: outcome, to: count, number)
         case .mark(let at, let events, let digest):
             try reach(at, problem)
             try compare(events, digest, number)
@@ -95,6 +90,15 @@ extension LiveSession {
             try compare(end: line, number)
             report()
         }
+    }
+
+    private func compare(answer outcome: LiveOutcome, to count: Int, _ number: Int) throws {
+        let here = door.outcome(of: count)
+        guard let here, here.agrees(with: outcome) else {
+            throw Divergence(line: number, journal: outcome.text, here: here?.text ?? "no answer")
+        }
+        // Where the words are the journal's, these have their values.
+        tellAnswer(count, here == outcome ? here : outcome)
     }
 
     private func compare(end line: JournalLine, _ number: Int) throws {
