@@ -1,6 +1,7 @@
 // A session whose thread does not come: every surface says so, and nothing reaches it.
 
 import Foundation
+import IsletDevices
 import IsletKernel
 import Synchronization
 import Testing
