@@ -158,7 +158,7 @@ struct TemporaryBasalTests {
             default: StepOutput()
             }
         }
-        try lab.live(untilMinute: 24)
+        try lab.live(untilMinute: 23)
         lab.pump.isConnected = false
         try lab.live(untilMinute: 36)
         // The zero ran up to the wait's last moment: all of the rate is missing, and not what is above the programme.

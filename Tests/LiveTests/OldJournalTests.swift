@@ -154,7 +154,7 @@ struct OldJournalTests {
             let content = try JournalContent.read(path)
             let texts = content.lines.map(\.text)
             #expect(texts.contains { $0.contains(" refused [not-waiting] request ") })
-            #expect(texts.contains { $0.contains(" - [out-of-range] target") })
+            #expect(texts.contains { $0.contains(" - [out-of-range ") && $0.contains("] target") })
             #expect(try lived(content).replay.divergence == nil)
         }
     }

@@ -102,7 +102,11 @@ package struct LiveRefusal: Error, Hashable, Sendable {
     /// What a text of somebody else's breaks into lines is one line, as a journal has it.
     init(code: String, reason: ValueText) {
         let line = JournalLine.line(reason.text)
-        (self.code, self.reason) = (code, line == reason.text ? reason : ValueText(line))
+        self.code = code
+        // A blank is as long as the break that it stands for: values stay where they stood.
+        self.reason =
+            line == reason.text
+            ? reason : ValueText(line, marks: reason.marks.map { $0[...] }) ?? ValueText(line)
     }
 }
 
