@@ -72,12 +72,12 @@ struct Oref1MealsOracleTests {
             for meal in row.meals.reversed() { carbs.add(meal.amount, at: now - 5 * Double(meal.cell)) }
             let deltas = glucose.deltas
             #expect([deltas.last, deltas.short, deltas.long] == Array(row.answers[0..<3]), "\(row.text)")
-            let filled = glucose.filled
+            let deviations = glucose.deviations
             let board = carbs.onBoard(
-                filled, now: now, age: 0, gramsPerImpact: row.carbRatio / row.sensitivity, leastImpact: 8)
+                deviations, now: now, age: 0, gramsPerImpact: row.carbRatio / row.sensitivity, leastImpact: 8)
             #expect([board.entered, board.left] == Array(row.answers[3..<5]), "\(row.text)")
             if board.left > 0 { withMeals += 1 }
-            let slopes = Oref1Carbs.slopes(filled, age: 0)
+            let slopes = Oref1Carbs.slopes(deviations, age: 0)
             // A thousandth of a mg/dL: sums of rounded numbers may fall to either side of a half.
             #expect(abs(slopes.fromMax - row.answers[5]) <= 0.0011, "\(row.text)")
             #expect(abs(slopes.fromMin - row.answers[6]) <= 0.0011, "\(row.text)")

@@ -4,7 +4,7 @@
 
 /// `count` numbers, the newest first.
 public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
-    /// Loops over many read its `span`: `self[index]` copies all of it each time.
+    /// Loops over many read its `span`: a row that is a variable's part may be copied whole for each `self[index]`.
     private(set) var values = InlineArray<count, Double>(repeating: 0)
 
     public init() {}
@@ -17,14 +17,12 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
     /// Everything is so many places older; what comes in is `filling`.
     mutating func age(by places: Int, filling: Double = 0) {
         guard places > 0 else { return }
-        var index = count - 1
-        while index >= places {
-            values[index] = values[index - places]
-            index -= 1
-        }
-        while index >= 0 {
-            values[index] = filling
-            index -= 1
+        let places = min(places, count)
+        var values = values.mutableSpan
+        values.withUnsafeMutableBufferPointer { all in
+            guard let first = all.baseAddress else { return }
+            (first + places).update(from: first, count: all.count - places)
+            first.update(repeating: filling, count: places)
         }
     }
 

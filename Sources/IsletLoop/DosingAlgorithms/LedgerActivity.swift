@@ -11,6 +11,12 @@ struct LedgerActivity: Sendable {
     /// e^(−t/τ) and the share that is left, by cell.
     private let bolusDecay: [Double], basalDecay: [Double]
     private let bolusLeft: [Double], basalLeft: [Double]
+    /// Min since it began to act, by cell.
+    private let basalMinutes: [Double]
+    /// How many cells still act now.
+    private let bolusCells: Int, basalCells: Int
+    /// The cell that is over by each tick ahead, and was not by the one before; −1 for none.
+    private let bolusLeaving: [Int], basalLeaving: [Int]
     /// What one unit an hour, given from now on, does at each tick ahead, 1/min.
     private let rampUp: [Double]
     /// e^(−5k/τ).
@@ -29,6 +35,13 @@ struct LedgerActivity: Sendable {
         basalDecay = table(2.5) { exponential(-$0 / curve.tau) }
         bolusLeft = table(0, curve.remaining)
         basalLeft = table(2.5, curve.remaining)
+        basalMinutes = table(2.5) { $0 }
+        func acting(_ shift: Double) -> Int {
+            (0..<Self.cells).count { Double($0) * Self.minutes - shift < curve.duration }
+        }
+        (bolusCells, basalCells) = (acting(0), acting(2.5))
+        bolusLeaving = Self.leaving(curve.duration, shift: 0)
+        basalLeaving = Self.leaving(curve.duration, shift: 2.5)
         tickDecay = (0..<Self.ticks).map { exponential(-Double($0) * Self.minutes / curve.tau) }
         var ramp = [0.0]
         for tick in 1..<Self.ticks {
@@ -65,27 +78,15 @@ struct LedgerActivity: Sendable {
         )
         Self.amounts(ledger, perCell, &boluses, &basals)
         var moments = Moments()
-        var onBoard = 0.0
-        let end = min(Self.cells, Int((curve.duration / Self.minutes).rounded(.up)) + 1)
-        for cell in 0..<end {
-            let (bolus, basal) = (boluses[cell], basals[cell])
-            let minutes = Double(cell) * Self.minutes
-            if bolus != 0, minutes < curve.duration {
-                moments.add(bolus, minutes, bolusDecay[cell])
-                onBoard += bolus * bolusLeft[cell]
-            }
-            if basal != 0, minutes - 2.5 < curve.duration {
-                moments.add(basal, max(0, minutes - 2.5), basalDecay[cell])
-                onBoard += basal * basalLeft[cell]
-            }
-        }
+        let onBoard = sum(boluses.span, basals.span, &moments)
         let scale = curve.S / (curve.tau * curve.tau)
+        let (duration, tickDecay, rampUp) = (curve.duration, tickDecay.span, rampUp.span)
         for tick in 0..<Self.ticks {
             if tick > 0 { leave(boluses.span, basals.span, tick: tick, &moments) }
             let t = Double(tick) * Self.minutes
             let first = moments.m1 + t * moments.m0
             let second = moments.m2 + 2 * t * moments.m1 + t * t * moments.m0
-            let acts = scale * tickDecay[tick] * (first - second / curve.duration)
+            let acts = scale * tickDecay[tick] * (first - second / duration)
             ahead[tick] = acts
             zero[tick] = acts - programme * rampUp[tick]
         }
@@ -110,21 +111,46 @@ struct LedgerActivity: Sendable {
         }
     }
 
+    /// What still acts, and how much of it is left.
+    @inline(__always) private func sum(
+        _ boluses: Span<Double>, _ basals: Span<Double>, _ moments: inout Moments
+    ) -> Double {
+        let (bolusDecay, basalDecay) = (bolusDecay.span, basalDecay.span)
+        let (bolusLeft, basalLeft) = (bolusLeft.span, basalLeft.span)
+        let basalMinutes = basalMinutes.span
+        var onBoard = 0.0
+        for cell in 0..<basalCells {
+            // Empty cells are added, too: to ask costs more.
+            if cell < bolusCells {
+                moments.add(boluses[cell], Double(cell) * Self.minutes, bolusDecay[cell])
+                onBoard += boluses[cell] * bolusLeft[cell]
+            }
+            moments.add(basals[cell], basalMinutes[cell], basalDecay[cell])
+            onBoard += basals[cell] * basalLeft[cell]
+        }
+        return onBoard
+    }
+
     /// What is over by this tick acts no more.
-    private func leave(
+    @inline(__always) private func leave(
         _ boluses: Span<Double>, _ basals: Span<Double>, tick: Int, _ moments: inout Moments
     ) {
-        let from = curve.duration - Double(tick) * Self.minutes
-        let before = from + Self.minutes
-        // The cells whose age lies in [from, before).
-        let bolus = Int((from / Self.minutes).rounded(.up))
-        if bolus >= 0, bolus < Self.cells, Double(bolus) * Self.minutes < min(before, curve.duration) {
-            moments.add(-boluses[bolus], Double(bolus) * Self.minutes, bolusDecay[bolus])
-        }
-        let basal = Int(((from + 2.5) / Self.minutes).rounded(.up))
-        let age = Double(basal) * Self.minutes - 2.5
-        if basal >= 1, basal < Self.cells, age < min(before, curve.duration) {
-            moments.add(-basals[basal], age, basalDecay[basal])
+        let bolus = bolusLeaving[tick]
+        if bolus >= 0 { moments.add(-boluses[bolus], Double(bolus) * Self.minutes, bolusDecay[bolus]) }
+        let basal = basalLeaving[tick]
+        if basal >= 0 { moments.add(-basals[basal], basalMinutes[basal], basalDecay[basal]) }
+    }
+
+    /// By tick: the cell whose age is the curve's end by then, or passed it since the tick before.
+    /// - Parameter shift: how much later it begins to act than its cell does, min.
+    private static func leaving(_ duration: Double, shift: Double) -> [Int] {
+        (0..<ticks).map { tick in
+            let from = duration - Double(tick) * minutes
+            let cell = Int(((from + shift) / minutes).rounded(.up))
+            let age = Double(cell) * minutes - shift
+            // What is given from now on acts from its start: it has no cell.
+            guard age >= 0, cell < cells, age < min(from + minutes, duration) else { return -1 }
+            return cell
         }
     }
 

@@ -131,7 +131,7 @@ struct Oref1Forecast {
 /// One predicted course, point after point.
 private struct Oref1Line {
     var points: Oref1Situation.Points
-    /// The last point that was reckoned, which may be one beyond those that are kept.
+    /// The last point that was reckoned, which is one beyond those that are kept.
     var last: Double
     var least = 999.0
     /// From a wait on.
@@ -142,17 +142,15 @@ private struct Oref1Line {
         last = glucose
     }
 
-    /// - Parameters:
-    ///   - place: how many points there are already.
-    ///   - a, b, c, d: what changes from the newest of them, added in this order, as sums near a half hang on it.
-    mutating func move(
-        to place: Int, _ a: Double, _ b: Double = 0, _ c: Double = 0, _ d: Double = 0, after wait: Int
-    ) {
-        last = points[place - 1] + a + b + c + d
-        if place < Oref1Situation.points { points[place] = last }
-        if last < least { least = halfUp(last) }
-        if min(place + 1, Oref1Situation.points) > wait, last < leastLate { leastLate = halfUp(last) }
+    @inline(__always) mutating func move(to place: Int, _ value: Double, after wait: Int) {
+        last = value
+        if place < Oref1Situation.points { points[place] = value }
+        least = value < least ? value : least
+        if place >= wait { leastLate = value < leastLate ? value : leastLate }
     }
+
+    /// As they are published: in whole mg/dL.
+    mutating func round() { (least, leastLate) = (halfUp(least), halfUp(leastLate)) }
 }
 
 /// All four courses, while they are reckoned.
@@ -201,32 +199,75 @@ private struct Oref1Course {
             carbImpact == 0 ? 0 : min(hours * 60 / 5 / 2, max(0, s.carbsOnBoard * perGram / carbImpact))
     }
 
-    mutating func run(_ s: Oref1Situation, sensitivity: Double) {
-        // Deviations fall at a third of the rate at which they rose, at least.
-        let slope = min(halfUp(s.slopeFromMax, 100), -halfUp(s.slopeFromMin, 100) / 3)
+    mutating func run(_ s: borrowing Oref1Situation, sensitivity: Double) {
+        let changes = Oref1Changes(s, self, sensitivity: sensitivity)
+        let (carbsCount, expectsUnannounced) = (carbsCount, s.expectsUnannounced)
+        // Sums near a half hang on their order, which is as published.
         for place in 1...Oref1Situation.points {
-            let points = Double(place)
-            let change = halfUp(-s.activity[place - 1] * sensitivity * 5, 100)
-            let zeroChange = halfUp(-s.zeroActivity[place - 1] * sensitivity * 5, 100)
-            // Where a part is over, or there is none, its division is spared.
-            let deviation = place < 12 ? carbImpact * (1 - points / 12) : 0
-            insulin.move(to: place, change, deviation, after: 18)
-            zero.move(to: place, zeroChange, after: .max)
+            let change = changes.insulin[place - 1]
+            let deviation = changes.deviation[place - 1]
+            insulin.move(to: place, insulin.last + change + deviation, after: 18)
+            zero.move(to: place, zero.last + changes.zero[place - 1], after: .max)
+            let negative = min(0, deviation)
             if carbsCount {
-                let falling =
-                    carbImpact > 0 ? max(0, carbImpact * (1 - points / max(carbPoints * 2, 1))) : 0
-                let later = peak > 0 ? max(0, min(points, hours * 12 - points) / (hours / 2 * 12) * peak) : 0
-                carbs.move(to: place, change, min(0, deviation), falling, later, after: 18)
+                let value = carbs.last + change + negative + changes.falling[place - 1]
+                carbs.move(to: place, value + changes.later[place - 1], after: 18)
             }
-            if s.expectsUnannounced {
-                var other = 0.0
-                if unexplained > 0 {
-                    other = min(max(0, unexplained + points * slope), max(0, unexplained * (1 - points / 36)))
-                }
-                unannounced.move(to: place, change, min(0, deviation), other, after: 12)
+            if expectsUnannounced {
+                let value = unannounced.last + change + negative + changes.unannounced[place - 1]
+                unannounced.move(to: place, value, after: 12)
             }
             highestByInsulin = max(highestByInsulin, insulin.last)
             if carbsCount, carbs.last > highestByInsulin { highestWithCarbs = carbs.last }
+        }
+        insulin.round()
+        zero.round()
+        carbs.round()
+        unannounced.round()
+    }
+}
+
+/// What moves the courses from each point to the next, mg/dL.
+private struct Oref1Changes {
+    var insulin = Oref1Situation.Points(repeating: 0)
+    /// By insulin, if the pump gave nothing from now on.
+    var zero = Oref1Situation.Points(repeating: 0)
+    var deviation = Oref1Situation.Points(repeating: 0)
+    /// Carbohydrate that acts now, and what is absorbed later.
+    var falling = Oref1Situation.Points(repeating: 0)
+    var later = Oref1Situation.Points(repeating: 0)
+    var unannounced = Oref1Situation.Points(repeating: 0)
+
+    @inline(__always) init(
+        _ s: borrowing Oref1Situation, _ course: borrowing Oref1Course, sensitivity: Double
+    ) {
+        // A loop for each: without sums or branches, two points are done at a time.
+        let all = 0..<Oref1Situation.points
+        for place in all { insulin[place] = halfUp(-s.activity[place] * sensitivity * 5, 100) }
+        for place in all { zero[place] = halfUp(-s.zeroActivity[place] * sensitivity * 5, 100) }
+        let impact = course.carbImpact
+        for place in 0..<11 { deviation[place] = impact * (1 - Double(place + 1) / 12) }
+        if course.carbsCount {
+            let (width, hours, peak) = (max(course.carbPoints * 2, 1), course.hours, course.peak)
+            if impact > 0 {
+                for place in all { falling[place] = max(0, impact * (1 - Double(place + 1) / width)) }
+            }
+            if peak > 0 {
+                for place in all {
+                    let points = Double(place + 1)
+                    later[place] = max(0, min(points, hours * 12 - points) / (hours / 2 * 12) * peak)
+                }
+            }
+        }
+        let unexplained = course.unexplained
+        if s.expectsUnannounced, unexplained > 0 {
+            // Deviations fall at a third of the rate at which they rose, at least.
+            let slope = min(halfUp(s.slopeFromMax, 100), -halfUp(s.slopeFromMin, 100) / 3)
+            for place in all {
+                let points = Double(place + 1)
+                unannounced[place] = min(
+                    max(0, unexplained + points * slope), max(0, unexplained * (1 - points / 36)))
+            }
         }
     }
 }

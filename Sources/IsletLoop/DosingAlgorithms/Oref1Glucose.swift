@@ -36,6 +36,7 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
     var deltas: (last: Double, short: Double, long: Double) {
         var sums = (last: 0.0, short: 0.0, long: 0.0)
         var counts = (last: 0.0, short: 0.0, long: 0.0)
+        let (readings, minutes) = (readings.values.span, minutes.values.span)
         for cell in 1..<12 where readings[cell] > 38 {
             let ago = halfUp(minutes[0] - minutes[cell])
             let delta = (readings[0] - readings[cell]) / ago * 5
@@ -55,45 +56,59 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
         return (mean(sums.last, counts.last), mean(sums.short, counts.short), mean(sums.long, counts.long))
     }
 
-    /// Readings without gaps: what is missing lies on the line between its neighbours. Ends at the oldest reading, or before a gap
-    /// of more than four hours.
-    var filled: Filled {
-        var filled = Filled()
+    /// What glucose did beyond what insulin explains, in readings without gaps.
+    var deviations: Oref1Deviations { Oref1Deviations(readings.values.span, impacts.values.span) }
+}
+
+/// What glucose did beyond what insulin explains, by cells of five minutes, the newest first.
+///
+/// Readings that lack lie on the line between their neighbours. It ends at the oldest reading, or before a gap of more than four hours.
+struct Oref1Deviations {
+    private static let cells = Oref1Glucose.cells
+    typealias Cells = InlineArray<78, Double>
+    /// How many readings without gaps there are.
+    private(set) var count = 0
+    private var glucose: Cells
+    private var impacts: Cells
+
+    @inline(__always) fileprivate init(_ readings: Span<Double>, _ impacts: Span<Double>) {
+        self.impacts = Cells { impacts[$0] }
+        glucose = Cells { readings[$0] }
+        guard readings[0] >= 39 else { return }
         var newest = 0
-        filled.glucose[0] = readings[0]
-        filled.count = readings[0] >= 39 ? 1 : 0
-        guard filled.count == 1 else { return filled }
         for cell in 1..<Self.cells where readings[cell] >= 39 {
             let gap = cell - newest
             if gap > 48 { break }
             for place in newest + 1..<cell {
                 let share = Double(place - newest) / Double(gap)
-                filled.glucose[place] = halfUp(
-                    readings[newest] + share * (readings[cell] - readings[newest]))
+                glucose[place] = halfUp(readings[newest] + share * (readings[cell] - readings[newest]))
             }
-            filled.glucose[cell] = readings[cell]
             newest = cell
-            filled.count = cell + 1
         }
-        for cell in 0..<filled.count { filled.impacts[cell] = impacts[cell] }
-        return filled
+        count = newest + 1
     }
 
-    struct Filled {
-        var glucose = FixedCells<78>()
-        var impacts = FixedCells<78>()
-        var count = 0
+    /// Over a quarter of an hour; nil where not so much is known.
+    func mean(_ cell: Int) -> Double? {
+        guard cell + 3 < count else { return nil }
+        let (glucose, impacts) = (glucose.span, impacts.span)
+        return halfUp(halfUp((glucose[cell] - glucose[cell + 3]) / 3, 100) - impacts[cell], 1000)
+    }
 
-        /// Over a quarter of an hour, less what insulin did; nil where not so much is known.
-        func meanDeviation(_ cell: Int) -> Double? {
-            guard cell + 3 < count else { return nil }
-            let mean = halfUp((glucose[cell] - glucose[cell + 3]) / 3, 100)
-            return halfUp(mean - impacts[cell], 1000)
+    /// What carbohydrate did up to each cell: sums of deviations from the newest on, none below `least`, times `gramsPerImpact`, g.
+    /// - Parameter cells: how many are asked for.
+    @inline(__always) fileprivate func absorbed(
+        _ cells: Int, least: (Double, Double), gramsPerImpact: Double
+    ) -> InlineArray<79, Double> {
+        var sums = InlineArray<79, Double>(repeating: 0)
+        let (glucose, impacts) = (glucose.span, impacts.span)
+        var sum = 0.0
+        for cell in 0..<min(cells, Self.cells - 1) {
+            let deviation = halfUp(glucose[cell] - glucose[cell + 1] - impacts[cell], 100)
+            sum += max(deviation, least.0, least.1) * gramsPerImpact
+            sums[cell + 1] = sum
         }
-
-        func deviation(_ cell: Int) -> Double {
-            halfUp(glucose[cell] - glucose[cell + 1] - impacts[cell], 100)
-        }
+        return sums
     }
 }
 
@@ -125,27 +140,28 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
     ///   - age: of the newest reading, min.
     ///   - gramsPerImpact: g that raise glucose by 1 mg/dL.
     func onBoard(
-        _ glucose: Oref1Glucose.Filled, now: Double, age: Double, gramsPerImpact: Double,
+        _ glucose: borrowing Oref1Deviations, now: Double, age: Double, gramsPerImpact: Double,
         leastImpact: Double
     ) -> OnBoard {
         var board = OnBoard()
-        guard let current = glucose.meanDeviation(0) else { return entered(now) }
+        guard let current = glucose.mean(0) else { return entered(now) }
         board.minutesSince = .infinity
-        var unused = 0.0
+        let (grams, minutes) = (grams.values.span, minutes.values.span)
+        // Of all entries at once, as each looks back from the newest reading.
+        var (places, most) = (InlineArray<12, Int>(repeating: -1), 0)
         for place in 0..<12 where grams[place] >= 1 {
             let ago = now - minutes[place]
             guard ago >= 0, ago < Self.window else { continue }
+            places[place] = Self.cells(ago, age, known: glucose.count)
+            most = max(most, places[place])
+        }
+        let absorbed = glucose.absorbed(
+            most, least: (current / 2, leastImpact), gramsPerImpact: gramsPerImpact)
+        var unused = 0.0
+        for place in 0..<12 where places[place] >= 0 {
             board.entered += grams[place]
-            board.minutesSince = min(board.minutesSince, ago)
-            var absorbed = 0.0
-            var cell = 0
-            // Up to the last reading before the meal, whose own quarter of an hour is not known.
-            let before = min(glucose.count, Int(((ago - age) / 5).rounded(.down)) + 2)
-            while cell < before - 3, age + 5 * Double(cell) < ago {
-                absorbed += max(glucose.deviation(cell), current / 2, leastImpact) * gramsPerImpact
-                cell += 1
-            }
-            let left = max(0, board.entered - absorbed)
+            board.minutesSince = min(board.minutesSince, now - minutes[place])
+            let left = max(0, board.entered - absorbed[places[place]])
             if left < board.left { unused += grams[place] } else { unused = 0 }
             board.left = max(board.left, left)
         }
@@ -155,9 +171,18 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
         return board
     }
 
+    /// How many cells say what of an entry was absorbed: to the last reading before it, whose own quarter of an hour is not known.
+    private static func cells(_ ago: Double, _ age: Double, known: Int) -> Int {
+        let before = min(known, Int(((ago - age) / 5).rounded(.down)) + 2) - 3
+        var cells = max(0, before)
+        while cells > 0, age + 5 * Double(cells - 1) >= ago { cells -= 1 }
+        return cells
+    }
+
     /// Where glucose says nothing none of it counts.
     private func entered(_ now: Double) -> OnBoard {
         var board = OnBoard()
+        let (grams, minutes) = (grams.values.span, minutes.values.span)
         for place in 0..<12 where grams[place] >= 1 && now - minutes[place] < Self.window {
             if board.entered == 0 { board.minutesSince = now - minutes[place] }
             board.entered += grams[place]
@@ -166,12 +191,14 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
     }
 
     /// How the deviation has moved since its largest and its smallest of the last three quarters of an hour, mg/dL per 5 min, per 5 min.
-    static func slopes(_ glucose: Oref1Glucose.Filled, age: Double) -> (fromMax: Double, fromMin: Double) {
+    static func slopes(_ glucose: borrowing Oref1Deviations, age: Double) -> (
+        fromMax: Double, fromMin: Double
+    ) {
         var slopes = (fromMax: 0.0, fromMin: 999.0)
-        guard let current = glucose.meanDeviation(0) else { return slopes }
+        guard let current = glucose.mean(0) else { return slopes }
         var (largest, smallest) = (0.0, 999.0)
         var cell = 1
-        while age + 5 * Double(cell + 3) <= 45, let deviation = glucose.meanDeviation(cell) {
+        while age + 5 * Double(cell + 3) <= 45, let deviation = glucose.mean(cell) {
             let slope = (current - deviation) / (age + 5 * Double(cell)) * 5
             if deviation > largest {
                 largest = deviation

@@ -209,15 +209,15 @@ public struct Oref1Style: DosingAlgorithm {
         (situation.delta, situation.shortDelta, situation.longDelta) = deltas
         let age = max(0, input.now.minutes - reading.instant.minutes)
         situation.minutesOld = halfUp(age, 10)
-        let filled = state.glucose.filled
+        let deviations = state.glucose.deviations
         let board = state.carbs.onBoard(
-            filled, now: input.now.minutes, age: age,
+            deviations, now: input.now.minutes, age: age,
             gramsPerImpact: situation.carbRatio / situation.sensitivity,
             leastImpact: settings.leastCarbImpact)
         situation.carbs = board.entered
         situation.carbsOnBoard = board.left
         situation.minutesSinceCarbs = board.minutesSince
-        let slopes = Oref1Carbs.slopes(filled, age: age)
+        let slopes = Oref1Carbs.slopes(deviations, age: age)
         (situation.slopeFromMax, situation.slopeFromMin) = slopes
     }
 }
