@@ -155,7 +155,8 @@ struct Oref1ClosedLoopTests {
             for step in evidence.steps {
                 var output = StepOutput()
                 var probe = state
-                let situation = algorithm.understand(step.input, &output, &probe)
+                var situation = Oref1Situation()
+                algorithm.understand(step.input, &output, &probe, &situation)
                 if dump != nil { lines.append(Self.line(situation)) }
                 #expect(algorithm.run(step.input, state: &state) == step.output)
             }

@@ -76,7 +76,7 @@ struct LedgerActivity: Sendable {
         var (boluses, basals) = (
             InlineArray<96, Double>(repeating: 0), InlineArray<96, Double>(repeating: 0)
         )
-        Self.amounts(ledger, perCell, &boluses, &basals)
+        ledger.amounts(perCell, &boluses, &basals)
         var moments = Moments()
         let onBoard = sum(boluses.span, basals.span, &moments)
         let scale = curve.S / (curve.tau * curve.tau)
@@ -91,24 +91,6 @@ struct LedgerActivity: Sendable {
             zero[tick] = acts - programme * rampUp[tick]
         }
         return onBoard
-    }
-
-    /// What each cell holds: asked for, and by the pump itself beyond the programme.
-    @inline(__always) private static func amounts(
-        _ ledger: borrowing InsulinLedger, _ perCell: Double, _ boluses: inout InlineArray<96, Double>,
-        _ basals: inout InlineArray<96, Double>
-    ) {
-        // By their spans: a subscript would copy all of a row each time.
-        let own = ledger.own.values.span
-        let meals = ledger.meals.values.span
-        let manual = ledger.manual.values.span
-        let given = ledger.basal.values.span
-        let known = ledger.known
-        for cell in 0..<cells {
-            boluses[cell] = own[cell] + meals[cell] + manual[cell]
-            // What the programme would have given is none of ours.
-            basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
-        }
     }
 
     /// What still acts, and how much of it is left.
@@ -168,5 +150,24 @@ struct LedgerActivity: Sendable {
             }
         }
         return sum
+    }
+}
+
+extension InsulinLedger {
+    /// What each cell holds: asked for, and by the pump itself beyond the programme.
+    @inline(__always) func amounts(
+        _ perCell: Double, _ boluses: inout InlineArray<96, Double>, _ basals: inout InlineArray<96, Double>
+    ) {
+        // Where it lies, and by spans: else all of it would be copied.
+        withUnsafePointer(to: self) { ledger in
+            let (own, meals) = (ledger.pointee.own.values.span, ledger.pointee.meals.values.span)
+            let (manual, given) = (ledger.pointee.manual.values.span, ledger.pointee.basal.values.span)
+            let known = ledger.pointee.known
+            for cell in 0..<Self.cells {
+                boluses[cell] = own[cell] + meals[cell] + manual[cell]
+                // What the programme would have given is none of ours.
+                basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
+            }
+        }
     }
 }

@@ -147,11 +147,10 @@ public struct LoopStyle: DosingAlgorithm {
         _ reading: GlucoseReading, _ input: borrowing StepInput, _ net: borrowing LoopStyleInsulin.Net,
         _ state: inout State
     ) {
-        let sensitivity = input.therapy.correctionFactorMgdlPerUnit
         state.glucose.add(
             reading.glucose.milligramsPerDecilitre, at: min(reading.instant.minutes, input.now.minutes),
-            now: input.now.minutes
-        ) { [insulin, net = copy net] from, to in sensitivity * insulin.acts(net, from: from, to: to) }
+            now: input.now.minutes, insulin: insulin, net: net,
+            sensitivity: input.therapy.correctionFactorMgdlPerUnit)
     }
 
     private func forecast(

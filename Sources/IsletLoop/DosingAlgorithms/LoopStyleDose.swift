@@ -40,7 +40,9 @@ enum LoopStyleCorrection: Equatable {
 }
 
 extension LoopStyleForecast {
-    func correction(_ limits: LoopStyleLimits, _ insulin: LoopStyleInsulin) -> LoopStyleCorrection {
+    func correction(
+        _ limits: LoopStyleLimits, _ insulin: borrowing LoopStyleInsulin
+    ) -> LoopStyleCorrection {
         var least = Double.infinity
         var leastActs = 0.0
         var units: Double?

@@ -33,7 +33,8 @@ struct LoopStyleForecast {
     ///   - sensitivity: mg/dL per U.
     /// - Returns: nil without a reading of the last quarter of an hour.
     init?(
-        _ past: borrowing LoopStyleGlucose, _ carbs: borrowing LoopStyleCarbs, insulin: LoopStyleInsulin,
+        _ past: borrowing LoopStyleGlucose, _ carbs: borrowing LoopStyleCarbs,
+        insulin: borrowing LoopStyleInsulin,
         net: borrowing LoopStyleInsulin.Net, onBoard: Double, now: Double, absorption: Double,
         sensitivity: Double, carbRatio: Double, isIntegral: Bool
     ) {

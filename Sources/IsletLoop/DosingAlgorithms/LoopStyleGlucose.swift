@@ -46,8 +46,12 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     }
 
     /// - Parameters:
-    ///   - acts: how much insulin acts between two ticks, mg/dL that glucose falls by.
-    mutating func add(_ glucose: Double, at minute: Double, now: Double, acts: (Int, Int) -> Double) {
+    ///   - net: of `LoopStyleInsulin.net`.
+    ///   - sensitivity: mg/dL per U.
+    mutating func add(
+        _ glucose: Double, at minute: Double, now: Double, insulin: borrowing LoopStyleInsulin,
+        net: borrowing LoopStyleInsulin.Net, sensitivity: Double
+    ) {
         if count > 0, minute <= minutes[0] + Self.same { return }
         minutes.age(by: 1, filling: minute)
         readings.age(by: 1, filling: glucose)
@@ -60,7 +64,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
         let from = max(Self.tick(after: ends[0], now: now), Self.tick(after: used, now: now))
         let to = max(Self.tick(after: minute, now: now), from + 1)
         used = now + Double(to) * Self.tick
-        let rate = (glucose - reference + acts(from, to)) / interval
+        let rate = (glucose - reference + sensitivity * insulin.acts(net, from: from, to: to)) / interval
         ends.age(by: 1)
         rates.age(by: 1)
         ends[0] = minute

@@ -62,17 +62,14 @@ struct LoopStyleInsulin: Sendable {
         _ ledger: borrowing InsulinLedger, programme: Double, into net: inout Net
     ) -> Double {
         let perCell = programme * Self.minutes / 60
-        let known = ledger.known
+        var (boluses, basals) = (Net(repeating: 0), Net(repeating: 0))
+        ledger.amounts(perCell, &boluses, &basals)
+        let (bolusLeft, basalLeft) = (left.span, leftFromMiddle.span)
         var onBoard = 0.0
-        let given = ledger.basal.values.span
-        let own = ledger.own.values.span
-        let meals = ledger.meals.values.span
-        let manual = ledger.manual.values.span
         for cell in 0..<Self.cells {
-            let bolus = own[cell] + meals[cell] + manual[cell]
-            let basal = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
+            let (bolus, basal) = (boluses[cell], basals[cell])
             net[cell] = bolus + basal
-            onBoard += bolus * left[cell + Self.offset] + basal * leftFromMiddle[cell]
+            onBoard += bolus * bolusLeft[cell + Self.offset] + basal * basalLeft[cell]
         }
         return onBoard
     }
@@ -108,12 +105,12 @@ struct LoopStyleInsulin: Sendable {
         let start = first - 1 - Self.delayTicks
         var moments = Moments()
         let net = net.span
+        let decay = decay.span
         for cell in max(0, -start)..<Self.cells {
             let age = cell + start
             if age >= end { break }
-            if net[cell] != 0 {
-                moments.add(net[cell], Double(age) * Self.minutes, decay[age + Self.offset])
-            }
+            // Empty cells are added, too: to ask costs more.
+            moments.add(net[cell], Double(age) * Self.minutes, decay[age + Self.offset])
         }
         let scale = curve.S * (1 - curve.a)
         let square = 1 / (curve.tau * curve.duration * (1 - curve.a))

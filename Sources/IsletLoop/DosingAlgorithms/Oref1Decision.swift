@@ -119,6 +119,14 @@ func halfUp(_ value: Double) -> Double {
 @inline(__always)
 func halfUp(_ value: Double, _ scale: Double) -> Double { halfUp(value * scale) / scale }
 
+extension InlineArray<48, Double> {
+    /// Each to the nearest fraction, halves upwards.
+    mutating func round(_ scale: Double) {
+        var all = mutableSpan
+        for place in all.indices { all[place] = halfUp(all[place], scale) }
+    }
+}
+
 /// The rates that its pumps know: twentieths of a unit, tenths from 10 U/h on.
 func oref1Rate(_ rate: Double) -> Double { rate < 10 ? halfUp(rate, 20) : halfUp(rate, 10) }
 
@@ -177,7 +185,7 @@ private struct Oref1Run {
         (self.low, self.target, self.high) = (low, target, high)
         threshold = low - 0.5 * (low - 40)
         leastDelta = min(s.delta, s.shortDelta)
-        impact = halfUp(-s.activity[0] * sensitivity * 5, 100)
+        impact = halfUp(-s.activity.span[0] * sensitivity * 5, 100)
         // Half an hour's; who falls is judged by the calmer of the means.
         var deviation = halfUp(6 * (leastDelta - impact))
         if deviation < 0 { deviation = halfUp(6 * (min(s.shortDelta, s.longDelta) - impact)) }
@@ -280,7 +288,7 @@ private struct Oref1Run {
     private func carbsRequired(_ foreseen: Oref1Forecast) -> Double {
         var worst = naive
         if worst < 40 { worst = min(foreseen.leastGuard, worst) }
-        let zeroEffect = s.basal * sensitivity * foreseen.minutesAbove(threshold) / 60
+        let zeroEffect = s.basal * sensitivity * foreseen.predictions.minutesAbove(threshold) / 60
         // The last quarter of a meal is not counted on.
         let onBoard = max(0, s.carbsOnBoard - 0.25 * s.carbs)
         return halfUp((threshold - worst - zeroEffect) / (sensitivity / s.carbRatio) - onBoard)

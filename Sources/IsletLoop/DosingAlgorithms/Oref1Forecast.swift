@@ -7,20 +7,54 @@ import IsletKernel
 
 /// Glucose every five minutes from now on, mg/dL.
 struct Oref1Prediction {
-    fileprivate let points: Oref1Situation.Points
+    fileprivate var points: Oref1Situation.Points
 
     /// Rounded, within 39 and 401. Few of them are ever asked for.
-    subscript(place: Int) -> Double { halfUp(min(401, max(39, points[place]))) }
+    subscript(place: Int) -> Double { halfUp(min(401, max(39, points.span[place]))) }
     var last: Double { self[Oref1Situation.points - 1] }
 }
 
 struct Oref1Predictions {
-    let insulin: Oref1Prediction
-    let zero: Oref1Prediction
+    fileprivate(set) var insulin: Oref1Prediction
+    fileprivate(set) var zero: Oref1Prediction
+    private(set) var hasCarbs = false
+    private(set) var hasUnannounced = false
+    fileprivate var withCarbs: Oref1Prediction
+    fileprivate var withUnannounced: Oref1Prediction
+
+    fileprivate init(from glucose: Double) {
+        insulin = Oref1Prediction(points: Oref1Situation.Points(repeating: glucose))
+        (zero, withCarbs, withUnannounced) = (insulin, insulin, insulin)
+    }
+
     /// Nil without carbohydrate on board.
-    let carbs: Oref1Prediction?
+    var carbs: Oref1Prediction? { hasCarbs ? withCarbs : nil }
     /// Nil where nothing unannounced acts, or is expected.
-    let unannounced: Oref1Prediction?
+    var unannounced: Oref1Prediction? { hasUnannounced ? withUnannounced : nil }
+
+    fileprivate mutating func tell(carbs: Bool, unannounced: Bool) {
+        (hasCarbs, hasUnannounced) = (carbs, unannounced)
+    }
+
+    /// The least of the courses that the decision went by, so many minutes on.
+    func least(at minutes: Int) -> Double {
+        let place = minutes / 5
+        return min(
+            insulin[place], hasCarbs ? withCarbs[place] : .infinity,
+            hasUnannounced ? withUnannounced[place] : .infinity)
+    }
+
+    /// Where the courses with carbohydrate and what was not announced end at most.
+    fileprivate var highestEnd: Double {
+        max(hasCarbs ? withCarbs.last : -.infinity, hasUnannounced ? withUnannounced.last : -.infinity)
+    }
+
+    /// Minutes until the course that counts falls below `level`; 240 where it doesn't.
+    func minutesAbove(_ level: Double) -> Double {
+        for place in 0..<Oref1Situation.points
+        where (hasCarbs ? withCarbs[place] : insulin[place]) < level { return 5 * Double(place) }
+        return 240
+    }
 }
 
 struct Oref1Forecast {
@@ -35,34 +69,25 @@ struct Oref1Forecast {
     let leastGuard: Double
 
     init(
-        _ s: Oref1Situation, sensitivity: Double, impact: Double, leastDelta: Double, threshold: Double,
+        _ s: borrowing Oref1Situation, sensitivity: Double, impact: Double, leastDelta: Double,
+        threshold: Double,
         target: Double, eventual: Double
     ) {
         var course = Oref1Course(s, sensitivity: sensitivity, unexplained: halfUp(leastDelta - impact, 10))
         course.run(s, sensitivity: sensitivity)
         let carbsAct = course.carbImpact > 0 || course.peak > 0
-        predictions = Oref1Predictions(
-            insulin: Oref1Prediction(points: course.insulin.points),
-            zero: Oref1Prediction(points: course.zero.points),
-            carbs: s.carbsOnBoard > 0 && carbsAct ? Oref1Prediction(points: course.carbs.points) : nil,
-            unannounced: carbsAct && s.expectsUnannounced
-                ? Oref1Prediction(points: course.unannounced.points) : nil)
-        self.eventual = max(
-            eventual, predictions.carbs?.last ?? -.infinity, predictions.unannounced?.last ?? -.infinity)
+        let (carbsOnBoard, expectsUnannounced) = (s.carbsOnBoard, s.expectsUnannounced)
+        course.predictions.tell(
+            carbs: carbsAct && carbsOnBoard > 0, unannounced: carbsAct && expectsUnannounced)
+        predictions = course.predictions
+        self.eventual = max(eventual, predictions.highestEnd)
         leastByInsulin = max(39, course.insulin.leastLate)
         (least, leastGuard) = Self.blend(s, course, threshold: threshold, target: target)
     }
 
-    /// Minutes until the course that counts falls below `level`; 240 where it doesn't.
-    func minutesAbove(_ level: Double) -> Double {
-        let points = predictions.carbs ?? predictions.insulin
-        for place in 0..<Oref1Situation.points where points[place] < level { return 5 * Double(place) }
-        return 240
-    }
-
     /// What of each course counts, by how much of the carbohydrate is left.
     private static func blend(
-        _ s: Oref1Situation, _ course: Oref1Course, threshold: Double, target: Double
+        _ s: borrowing Oref1Situation, _ course: borrowing Oref1Course, threshold: Double, target: Double
     ) -> (least: Double, leastGuard: Double) {
         let byInsulin = max(39, course.insulin.leastLate)
         let byCarbs = max(39, course.carbs.leastLate)
@@ -128,23 +153,19 @@ struct Oref1Forecast {
     }
 }
 
-/// One predicted course, point after point.
+/// Where one predicted course stands.
 private struct Oref1Line {
-    var points: Oref1Situation.Points
     /// The last point that was reckoned, which is one beyond those that are kept.
     var last: Double
     var least = 999.0
     /// From a wait on.
     var leastLate = 999.0
 
-    init(from glucose: Double) {
-        points = Oref1Situation.Points(repeating: glucose)
-        last = glucose
-    }
-
-    @inline(__always) mutating func move(to place: Int, _ value: Double, after wait: Int) {
+    @inline(__always) mutating func move(
+        to place: Int, _ value: Double, _ kept: inout Oref1Prediction, after wait: Int
+    ) {
         last = value
-        if place < Oref1Situation.points { points[place] = value }
+        if place < Oref1Situation.points { kept.points[place] = value }
         least = value < least ? value : least
         if place >= wait { leastLate = value < leastLate ? value : leastLate }
     }
@@ -159,6 +180,7 @@ private struct Oref1Course {
     var zero: Oref1Line
     var carbs: Oref1Line
     var unannounced: Oref1Line
+    var predictions: Oref1Predictions
     /// What insulin doesn't explain, mg/dL per 5 min; limited to what carbohydrate can do.
     let unexplained: Double
     let carbImpact: Double
@@ -173,12 +195,11 @@ private struct Oref1Course {
     /// Whether there is carbohydrate to reckon with.
     var carbsCount: Bool { carbPoints != 0 || peak > 0 }
 
-    init(_ s: Oref1Situation, sensitivity: Double, unexplained: Double) {
+    init(_ s: borrowing Oref1Situation, sensitivity: Double, unexplained: Double) {
         let glucose = s.glucose
-        insulin = Oref1Line(from: glucose)
-        zero = insulin
-        carbs = insulin
-        unannounced = insulin
+        insulin = Oref1Line(last: glucose)
+        (zero, carbs, unannounced) = (insulin, insulin, insulin)
+        predictions = Oref1Predictions(from: glucose)
         (highestByInsulin, highestWithCarbs) = (glucose, glucose)
         self.unexplained = unexplained
         // mg/dL per g.
@@ -202,20 +223,23 @@ private struct Oref1Course {
     mutating func run(_ s: borrowing Oref1Situation, sensitivity: Double) {
         let changes = Oref1Changes(s, self, sensitivity: sensitivity)
         let (carbsCount, expectsUnannounced) = (carbsCount, s.expectsUnannounced)
+        let (byInsulin, byZero) = (changes.insulin.span, changes.zero.span)
+        let (deviations, falling) = (changes.deviation.span, changes.falling.span)
+        let (later, others) = (changes.later.span, changes.unannounced.span)
         // Sums near a half hang on their order, which is as published.
         for place in 1...Oref1Situation.points {
-            let change = changes.insulin[place - 1]
-            let deviation = changes.deviation[place - 1]
-            insulin.move(to: place, insulin.last + change + deviation, after: 18)
-            zero.move(to: place, zero.last + changes.zero[place - 1], after: .max)
+            let change = byInsulin[place - 1]
+            let deviation = deviations[place - 1]
+            insulin.move(to: place, insulin.last + change + deviation, &predictions.insulin, after: 18)
+            zero.move(to: place, zero.last + byZero[place - 1], &predictions.zero, after: .max)
             let negative = min(0, deviation)
             if carbsCount {
-                let value = carbs.last + change + negative + changes.falling[place - 1]
-                carbs.move(to: place, value + changes.later[place - 1], after: 18)
+                let value = carbs.last + change + negative + falling[place - 1] + later[place - 1]
+                carbs.move(to: place, value, &predictions.withCarbs, after: 18)
             }
             if expectsUnannounced {
-                let value = unannounced.last + change + negative + changes.unannounced[place - 1]
-                unannounced.move(to: place, value, after: 12)
+                let value = unannounced.last + change + negative + others[place - 1]
+                unannounced.move(to: place, value, &predictions.withUnannounced, after: 12)
             }
             highestByInsulin = max(highestByInsulin, insulin.last)
             if carbsCount, carbs.last > highestByInsulin { highestWithCarbs = carbs.last }
@@ -243,8 +267,9 @@ private struct Oref1Changes {
     ) {
         // A loop for each: without sums or branches, two points are done at a time.
         let all = 0..<Oref1Situation.points
-        for place in all { insulin[place] = halfUp(-s.activity[place] * sensitivity * 5, 100) }
-        for place in all { zero[place] = halfUp(-s.zeroActivity[place] * sensitivity * 5, 100) }
+        let (activity, zeroActivity) = (s.activity.span, s.zeroActivity.span)
+        for place in all { insulin[place] = halfUp(-activity[place] * sensitivity * 5, 100) }
+        for place in all { zero[place] = halfUp(-zeroActivity[place] * sensitivity * 5, 100) }
         let impact = course.carbImpact
         for place in 0..<11 { deviation[place] = impact * (1 - Double(place + 1) / 12) }
         if course.carbsCount {

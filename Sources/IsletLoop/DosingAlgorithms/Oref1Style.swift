@@ -102,7 +102,8 @@ public struct Oref1Style: DosingAlgorithm {
 
     public func run(_ input: borrowing StepInput, state: inout State) -> StepOutput {
         var output = StepOutput()
-        let situation = understand(input, &output, &state)
+        var situation = Oref1Situation()
+        understand(input, &output, &state, &situation)
         let decision = situation.decide()
         let bolus = InsulinAmount(units: decision.bolus)
         output.correction = bolus
@@ -120,12 +121,12 @@ public struct Oref1Style: DosingAlgorithm {
 
     /// What the decision goes by; the meal's bolus is in `output` already, and on board.
     func understand(
-        _ input: borrowing StepInput, _ output: inout StepOutput, _ state: inout State
-    ) -> Oref1Situation {
+        _ input: borrowing StepInput, _ output: inout StepOutput, _ state: inout State,
+        _ situation: inout Oref1Situation
+    ) {
         listen(input, &output, &state)
-        var situation = situation(input, &state)
+        fill(&situation, input, &state)
         if let reading = input.cgm { read(reading, input, &situation, &state) }
-        return situation
     }
 
     /// What the step is told of insulin and meals.
@@ -156,9 +157,10 @@ public struct Oref1Style: DosingAlgorithm {
     }
 
     /// Everything but glucose and carbohydrate.
-    private func situation(_ input: borrowing StepInput, _ state: inout State) -> Oref1Situation {
+    private func fill(
+        _ situation: inout Oref1Situation, _ input: borrowing StepInput, _ state: inout State
+    ) {
         let therapy = input.therapy
-        var situation = Oref1Situation()
         situation.basal = therapy.basalRate.unitsPerHour
         situation.sensitivity = therapy.correctionFactorMgdlPerUnit
         situation.carbRatio = therapy.carbohydrateRatioGramsPerUnit
@@ -190,12 +192,9 @@ public struct Oref1Style: DosingAlgorithm {
             state.ledger, programme: situation.basal, ahead: &situation.activity,
             zero: &situation.zeroActivity)
         situation.iob = halfUp(onBoard, 1000)
-        for tick in 0..<Oref1Situation.points {
-            situation.activity[tick] = halfUp(situation.activity[tick], 10_000)
-            situation.zeroActivity[tick] = halfUp(situation.zeroActivity[tick], 10_000)
-        }
-        state.glucose.setImpact(impact(situation.activity[0], input), cell: 0)
-        return situation
+        situation.activity.round(10_000)
+        situation.zeroActivity.round(10_000)
+        state.glucose.setImpact(impact(situation.activity.span[0], input), cell: 0)
     }
 
     private func read(
@@ -219,13 +218,5 @@ public struct Oref1Style: DosingAlgorithm {
         situation.minutesSinceCarbs = board.minutesSince
         let slopes = Oref1Carbs.slopes(deviations, age: age)
         (situation.slopeFromMax, situation.slopeFromMin) = slopes
-    }
-}
-
-extension Oref1Predictions {
-    /// The least of the courses that the decision went by, so many minutes on.
-    func least(at minutes: Int) -> Double {
-        let place = minutes / 5
-        return min(insulin[place], carbs?[place] ?? .infinity, unannounced?[place] ?? .infinity)
     }
 }
