@@ -28,9 +28,9 @@ struct StepCosts {
 
     private static let people = 5
 
-    func run(rounds: Int) throws {
+    func run(rounds: Int, algorithm: String?) throws {
         print("us a step, mean of \(Self.people) people's weeks")
-        for kind in AlgorithmKind.all {
+        for kind in AlgorithmKind.all where algorithm == nil || algorithm == kind.id {
             let study = try Study.parse(
                 """
                 study: steps

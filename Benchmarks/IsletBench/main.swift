@@ -37,8 +37,9 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     // `islet-bench cost [ROUNDS]`: what the coefficients of `RunCost` are here.
     try SessionCosts().run(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 5)
 } else if CommandLine.arguments.dropFirst().first == "steps" {
-    // `islet-bench steps [ROUNDS]`: what a step of each algorithm takes.
-    try StepCosts().run(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 5)
+    // `islet-bench steps [ROUNDS [ALGORITHM]]`: what a step of each algorithm takes.
+    let rest = CommandLine.arguments.dropFirst(2)
+    try StepCosts().run(rounds: rest.first.flatMap { Int($0) } ?? 5, algorithm: rest.dropFirst().first)
 } else if CommandLine.arguments.dropFirst() == ["statistics"] {
     try StatisticsOracle.run()
 } else if CommandLine.arguments.dropFirst().first == "coverage" {

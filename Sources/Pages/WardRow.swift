@@ -100,7 +100,9 @@ struct WardRow {
     private func delta(_ perMinute: Double) -> String {
         let value = context.unit.value(mgdl: perMinute)
         let text = ChartNumber.text(abs(value), places: context.unit == .mgdl ? 1 : 2)
-        return (value < 0 ? "−" : "+") + text + "/min"
+        // What rounds to nothing has no sign.
+        let sign = text.contains { $0 != "0" && $0.isNumber } ? (value < 0 ? "−" : "+") : ""
+        return sign + text + "/min"
     }
 
     /// What a number is called: the word says what its colour says.

@@ -1,6 +1,6 @@
 // Runs oref0 (https://github.com/openaps/oref0, MIT) as the algorithm of closed loops: a line of JSON for each step in, its answer out.
 //
-//     ISLET_OREF0=CHECKOUT swift test --filter Oref1ClosedLoopTests
+//     ISLET_OREF0=CHECKOUT swift test --filter Oref1BesideOref0Tests
 //
 // starts it with a clone of oref0 at v0.7.1; Debian's node-lodash, node-moment and node-moment-timezone are what it needs. Insulin and carbohydrate on
 // board, changes of glucose and the decision are all oref0's own, from readings, boluses and temporary rates alone. Nothing of oref0 is copied: it is run.

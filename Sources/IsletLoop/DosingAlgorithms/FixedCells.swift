@@ -17,13 +17,10 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
     /// Everything is so many places older; what comes in is `filling`.
     mutating func age(by places: Int, filling: Double = 0) {
         guard places > 0 else { return }
-        let places = min(places, count)
-        var values = values.mutableSpan
-        values.withUnsafeMutableBufferPointer { all in
-            guard let first = all.baseAddress else { return }
-            (first + places).update(from: first, count: all.count - places)
-            first.update(repeating: filling, count: places)
-        }
+        let (before, places) = (values, min(places, count))
+        let old = before.span
+        for index in 0..<places { values[index] = filling }
+        for index in places..<count { values[index] = old[index - places] }
     }
 
     var sum: Double {

@@ -158,16 +158,13 @@ extension InsulinLedger {
     @inline(__always) func amounts(
         _ perCell: Double, _ boluses: inout InlineArray<96, Double>, _ basals: inout InlineArray<96, Double>
     ) {
-        // Where it lies, and by spans: else all of it would be copied.
-        withUnsafePointer(to: self) { ledger in
-            let (own, meals) = (ledger.pointee.own.values.span, ledger.pointee.meals.values.span)
-            let (manual, given) = (ledger.pointee.manual.values.span, ledger.pointee.basal.values.span)
-            let known = ledger.pointee.known
-            for cell in 0..<Self.cells {
-                boluses[cell] = own[cell] + meals[cell] + manual[cell]
-                // What the programme would have given is none of ours.
-                basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
-            }
+        // By their spans: a subscript would copy all of a row each time.
+        let (own, meals, manual) = (own.values.span, meals.values.span, manual.values.span)
+        let given = basal.values.span
+        for cell in 0..<Self.cells {
+            boluses[cell] = own[cell] + meals[cell] + manual[cell]
+            // What the programme would have given is none of ours.
+            basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
         }
     }
 }

@@ -36,25 +36,20 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
     var deltas: (last: Double, short: Double, long: Double) {
         var sums = (last: 0.0, short: 0.0, long: 0.0)
         var counts = (last: 0.0, short: 0.0, long: 0.0)
-        // Where it lies, and by spans: else all of it would be copied.
-        withUnsafePointer(to: self) { glucose in
-            let (readings, minutes) = (
-                glucose.pointee.readings.values.span, glucose.pointee.minutes.values.span
-            )
-            for cell in 1..<12 where readings[cell] > 38 {
-                let ago = halfUp(minutes[0] - minutes[cell])
-                let delta = (readings[0] - readings[cell]) / ago * 5
-                if ago > 2.5, ago < 17.5 {
-                    sums.short += delta
-                    counts.short += 1
-                    if ago < 7.5 {
-                        sums.last += delta
-                        counts.last += 1
-                    }
-                } else if ago > 17.5, ago < 42.5 {
-                    sums.long += delta
-                    counts.long += 1
+        let (readings, minutes) = (readings.values.span, minutes.values.span)
+        for cell in 1..<12 where readings[cell] > 38 {
+            let ago = halfUp(minutes[0] - minutes[cell])
+            let delta = (readings[0] - readings[cell]) / ago * 5
+            if ago > 2.5, ago < 17.5 {
+                sums.short += delta
+                counts.short += 1
+                if ago < 7.5 {
+                    sums.last += delta
+                    counts.last += 1
                 }
+            } else if ago > 17.5, ago < 42.5 {
+                sums.long += delta
+                counts.long += 1
             }
         }
         func mean(_ sum: Double, _ count: Double) -> Double { count > 0 ? halfUp(sum / count, 100) : 0 }
@@ -63,9 +58,7 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
 
     /// What glucose did beyond what insulin explains, in readings without gaps.
     var deviations: Oref1Deviations {
-        withUnsafePointer(to: self) {
-            Oref1Deviations($0.pointee.readings.values.span, $0.pointee.impacts.values.span)
-        }
+        Oref1Deviations(readings.values.span, impacts.values.span)
     }
 }
 

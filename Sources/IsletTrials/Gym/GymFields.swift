@@ -34,25 +34,33 @@ package struct GymTruth: Sendable {
 }
 
 package enum GymFields {
-    package static let step: [StepField<GymRow>] = [
-        .whole("status", "0 waits for an answer, 1 its time is over, 2 the body left the physiological range")
-        { $0.status.rawValue },
-        .instant("reached", "up to when it has been lived") { $0.reached },
-        .real("true_bolus", "U", "what the pump truly gave by request since the row before") { $0.bolus },
-        .real("true_basal", "U", "what the pump truly gave by its programme since the row before") {
-            $0.basal
-        },
-        .real("true_glucose", "mg/dL", "the newest true plasma glucose, of the five-minute grid") {
-            $0.plasma
-        },
-    ]
-
+    package static let step = GymRow.fields
     /// Sent as a frame of kind `history`: every true value that has become known since the row before.
-    package static let truth: [StepField<GymTruth>] = [
-        .whole("handle", "whose it is") { $0.handle },
-        .instant("at", "of the five-minute grid") { $0.at },
-        .real("glucose", "mg/dL", "true plasma glucose") { $0.plasma },
-    ]
+    package static let truth = GymTruth.fields
+}
 
-    static let (stepCells, truthCells) = (step.map(\.cell), truth.map(\.cell))
+extension GymRow: CellRow {
+    @inline(__always) package static func list<Visitor: StepFieldVisitor<GymRow>>(_ fields: inout Visitor) {
+        fields.whole(
+            "status", "0 waits for an answer, 1 its time is over, 2 the body left the physiological range"
+        ) { $0.status.rawValue }
+        fields.instant("reached", "up to when it has been lived") { $0.reached }
+        fields.real("true_bolus", "U", "what the pump truly gave by request since the row before") {
+            $0.bolus
+        }
+        fields.real("true_basal", "U", "what the pump truly gave by its programme since the row before") {
+            $0.basal
+        }
+        fields.real("true_glucose", "mg/dL", "the newest true plasma glucose, of the five-minute grid") {
+            $0.plasma
+        }
+    }
+}
+
+extension GymTruth: CellRow {
+    @inline(__always) package static func list<Visitor: StepFieldVisitor<GymTruth>>(_ fields: inout Visitor) {
+        fields.whole("handle", "whose it is") { $0.handle }
+        fields.instant("at", "of the five-minute grid") { $0.at }
+        fields.real("glucose", "mg/dL", "true plasma glucose") { $0.plasma }
+    }
 }

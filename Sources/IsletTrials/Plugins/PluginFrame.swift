@@ -37,17 +37,15 @@ package enum PluginFrame: UInt32, Sendable {
         withUnsafeBytes(of: cell.littleEndian) { bytes += $0 }
     }
 
-    /// Appends the cells of rows, in the order of their fields.
-    static func append<Row>(_ rows: [Row], _ cells: [StepField<Row>.Cell], to bytes: inout [UInt8]) {
-        let words = [UInt64](unsafeUninitializedCapacity: rows.count * cells.count) { words, count in
-            for row in rows {
-                for cell in cells {
-                    words[count] = cell(row).littleEndian
-                    count += 1
-                }
-            }
+    /// Appends the cells of a row.
+    /// - Parameter count: how many it has.
+    @inline(__always) static func append<Row: CellRow>(_ row: Row, _ count: Int, to bytes: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { cells in
+            guard let first = cells.baseAddress else { return }
+            row.write(to: first)
+            for place in cells.indices { cells[place] = cells[place].littleEndian }
+            bytes += UnsafeRawBufferPointer(cells)
         }
-        words.withUnsafeBytes { bytes += $0 }
     }
 
     /// A frame as it was read.

@@ -139,9 +139,9 @@ package final class PluginGroup {
             steps.append(asked(Int64(members[member].slot), question))
         }
         bytes.removeAll(keepingCapacity: true)
-        write(.begin, "begin", begun, StepFields.begin, StepFields.beginCells)
-        write(.history, "history", history, StepFields.history, StepFields.historyCells)
-        write(.step, "step", steps, StepFields.step, StepFields.stepCells)
+        write(.begin, "begin", begun, StepFields.begin)
+        write(.history, "history", history, StepFields.history)
+        write(.step, "step", steps, StepFields.step)
     }
 
     /// What goes before somebody's step.
@@ -173,15 +173,16 @@ package final class PluginGroup {
                 ? [] : Array(question.input.customFields.keys.sorted().prefix(StepFields.customFields)))
     }
 
-    private func write<Row>(
-        _ kind: PluginFrame, _ key: String, _ rows: [Row], _ fields: [StepField<Row>],
-        _ cells: [StepField<Row>.Cell]
+    private func write<Row: CellRow>(
+        _ kind: PluginFrame, _ key: String, _ rows: [Row], _ fields: [StepField<Row>]
     ) {
         guard !rows.isEmpty else { return }
         guard host.ready.isPacked else {
             return PluginLines.append(key, rows, fields, to: &bytes)
         }
-        kind.append(to: &bytes, rows: rows.count) { PluginFrame.append(rows, cells, to: &$0) }
+        kind.append(to: &bytes, rows: rows.count) { bytes in
+            for row in rows { PluginFrame.append(row, fields.count, to: &bytes) }
+        }
     }
 }
 

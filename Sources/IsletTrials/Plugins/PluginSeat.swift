@@ -33,22 +33,23 @@ final class LibrarySeats {
         own.deallocate()
     }
 
-    private func write<Row>(_ row: borrowing Row, _ fields: [StepField<Row>.Cell]) -> UnsafeRawPointer? {
-        for place in fields.indices { cells[place] = fields[place](row) }
-        return UnsafeRawPointer(cells.baseAddress)
+    @inline(__always) private func write<Row: CellRow>(_ row: Row) -> UnsafeRawPointer? {
+        guard let first = cells.baseAddress else { return nil }
+        row.write(to: first)
+        return UnsafeRawPointer(first)
     }
 
     func begin(_ member: Int, _ row: BeginRow) {
-        if let cells = write(row, StepFields.beginCells) { people[member].begin(cells) }
+        if let cells = write(row) { people[member].begin(cells) }
     }
 
     func hear(_ member: Int, _ row: HistoryRow) {
-        _ = write(row, StepFields.historyCells)
+        _ = write(row)
         people[member].hear(UnsafeBufferPointer(rebasing: cells[..<StepFields.history.count]))
     }
 
     func ask(_ member: Int, _ row: AskedRow) -> (dose: DoseRow, numbers: [Double], failed: String?) {
-        guard let cells = write(row, StepFields.stepCells), let base = dose.baseAddress else {
+        guard let cells = write(row), let base = dose.baseAddress else {
             return (DoseRow(), [], "nobody answers")
         }
         let why = people[member].step(cells, dose: base, own: hasNumbers ? own.baseAddress : nil)

@@ -29,9 +29,7 @@ package struct StepField<Row>: Sendable {
     /// What it means that it is absent; nil for what is always there.
     package let absence: String?
     /// The cell's bits.
-    let cell: Cell
-
-    typealias Cell = @Sendable (borrowing Row) -> UInt64
+    let cell: @Sendable (borrowing Row) -> UInt64
 
     private init(
         _ name: String, _ unit: String, _ kind: Kind, _ meaning: String, _ absence: String?,
@@ -47,38 +45,29 @@ package struct StepField<Row>: Sendable {
     }
 
     static func whole(
-        _ name: String, _ meaning: String, unit: String = "",
-        _ value: @escaping @Sendable (borrowing Row) -> Int64
+        _ name: String, _ meaning: String, _ value: @escaping @Sendable (borrowing Row) -> Int64
     ) -> StepField {
-        StepField(name, unit, .whole, meaning, nil) { UInt64(bitPattern: value($0)) }
+        StepField(name, "", .whole, meaning, nil) { StepBits.whole(value($0)) }
     }
 
     static func instant(
         _ name: String, _ meaning: String, absence: String? = nil,
         _ value: @escaping @Sendable (borrowing Row) -> Instant?
     ) -> StepField {
-        StepField(name, "ns", .instant, meaning, absence) {
-            UInt64(bitPattern: value($0)?.nanoseconds ?? .min)
-        }
+        StepField(name, "ns", .instant, meaning, absence) { StepBits.instant(value($0)) }
     }
 
     static func real(
         _ name: String, _ unit: String, _ meaning: String, absence: String? = nil,
         _ value: @escaping @Sendable (borrowing Row) -> Double?
     ) -> StepField {
-        StepField(name, unit, .real, meaning, absence) { (value($0) ?? .nan).bitPattern }
+        StepField(name, unit, .real, meaning, absence) { StepBits.real(value($0)) }
     }
 
     static func text(
         _ name: String, _ meaning: String, part: Int, _ value: @escaping @Sendable (borrowing Row) -> String
     ) -> StepField {
-        StepField(name, "UTF-8", .text, meaning, nil) { row in
-            var bits: UInt64 = 0
-            for (place, byte) in value(row).utf8.dropFirst(8 * part).prefix(8).enumerated() {
-                bits |= UInt64(byte) << (8 * UInt64(place))
-            }
-            return bits
-        }
+        StepField(name, "UTF-8", .text, meaning, nil) { StepBits.text(value($0), part) }
     }
 }
 
@@ -142,151 +131,12 @@ package struct OwnRow: Sendable {
 
 /// The rows of `islet-step/1`.
 package enum StepFields {
-    package static let begin: [StepField<BeginRow>] =
-        [
-            .whole("handle", "whom it is about: 0 in `alone`, the slot in `together`") { $0.handle },
-            .whole("seed", "of this person's own luck, from the study's streams; 64 bits") {
-                Int64(bitPattern: $0.seed)
-            },
-            .whole("flags", "1: the state goes on, only settings have changed") { $0.isSame ? 1 : 0 },
-            .real("weight", "kg", "body weight") { $0.therapy.bodyWeightKilograms },
-            .real("basal", "U/h", "programmed basal rate") { $0.therapy.basalRate.unitsPerHour },
-            .real("cr", "g/U", "carbohydrate ratio") { $0.therapy.carbohydrateRatioGramsPerUnit },
-            .real("cf", "mg/dL/U", "correction factor") { $0.therapy.correctionFactorMgdlPerUnit },
-            .real("tdi", "U", "total daily insulin") { $0.therapy.totalDailyInsulin.units },
-            .real("maximum_bolus", "U", "the most that one request may be") { $0.therapy.maximumBolus.units },
-            .real("target", "mg/dL", "the nominal target") { $0.target.milligramsPerDecilitre },
-        ]
-        + (0..<8).map { part in
-            .text("subject\(part)", "bytes \(8 * part) to \(8 * part + 7) of the subject's name", part: part)
-            {
-                $0.subject
-            }
-        }
-
-    package static let step: [StepField<AskedRow>] =
-        [
-            .whole("handle", "whom it is about") { $0.handle },
-            .whole("step", "steps run before this one, on the five-minute grid") {
-                $0.question.input.algorithmTime
-            },
-            .whole(
-                "flags",
-                "1 pump available, 2 open loop, 4 pump basal known, 8 `history` went before, 16 undo: the last answer was not used, go back to the state before it"
-            ) { $0.flags },
-            .instant("now", "this step's instant") { $0.question.input.now },
-            .instant("first_step", "when step 0 ran", absence: "at step 0") {
-                $0.question.input.firstStepTime
-            },
-            .instant("last_step", "when the step before ran", absence: "at the first step") {
-                $0.question.input.lastWorldTime
-            },
-            .instant("last_cgm", "of the last reading that a step used", absence: "before the first reading")
-            {
-                $0.question.input.lastCgmTime
-            },
-            .instant("cgm_time", "when `cgm` was measured", absence: "no reading") {
-                $0.question.input.cgm?.instant
-            },
-            .real("cgm", "mg/dL", "a fresh reading that no step has used", absence: "no reading") {
-                $0.question.input.cgm?.glucose.milligramsPerDecilitre
-            },
-            .whole("bolus_id", "the last request's id; -1 where nothing is known of one") {
-                $0.question.input.insulinPump.lastBolus?.id ?? -1
-            },
-            .instant("bolus_at", "when it was requested", absence: "no last request") {
-                $0.question.input.insulinPump.lastBolus?.requestedAt
-            },
-            .real("bolus_requested", "U", "what it asked for", absence: "no last request") {
-                $0.question.input.insulinPump.lastBolus?.requested.units
-            },
-            .real("bolus_delivered", "U", "what was given", absence: "no last request") {
-                $0.question.input.insulinPump.lastBolus?.delivered.units
-            },
-            .whole("bolus_cut_by", "0 nobody, 1 the person, 2 the pump ended it before its time") { row in
-                switch row.question.input.insulinPump.lastBolus?.cutBy {
-                case nil: 0
-                case .person: 1
-                case .pump: 2
-                }
-            },
-            .whole("shortfall_step", "the step whose basal and correction never came; -1 for none") {
-                $0.question.input.shortfall?.algorithmTime ?? -1
-            },
-            .real("shortfall", "U", "how much of them", absence: "none") {
-                $0.question.input.shortfall?.amount.units
-            },
-            .whole("dropped_step", "the step whose meal insulin was given up; -1 for none") {
-                $0.question.input.dropped?.algorithmTime ?? -1
-            },
-            .real("dropped", "U", "how much of it", absence: "none") {
-                $0.question.input.dropped?.amount.units
-            },
-            .real("dropped_manual", "U", "of `dropped`, what was asked for by hand", absence: "none") {
-                $0.question.input.dropped?.manual.units
-            },
-            .real(
-                "pump_basal", "U", "what the pump gave by itself since the last good step",
-                absence: "not known"
-            ) { $0.question.input.pumpBasal?.amount.units },
-            .instant("pump_basal_since", "since when it flowed", absence: "not known") {
-                $0.question.input.pumpBasal?.since
-            },
-            .real(
-                "pump_basal_withheld", "U",
-                "of it, what a zero withheld and this step's request holds beside the dose",
-                absence: "not known"
-            ) { $0.question.input.pumpBasal?.withheld.units },
-            .real("target", "mg/dL", "the nominal target") {
-                $0.question.input.target.milligramsPerDecilitre
-            },
-            .real("temporary_target", "mg/dL", "a target for now", absence: "the nominal one holds") {
-                $0.question.input.temporaryTarget?.milligramsPerDecilitre
-            },
-            .real("basal_multiplier", "1", "1, unless a temporary basal runs") {
-                $0.question.input.basalMultiplier
-            },
-            .whole("multiplier_steps", "steps left of it") {
-                Int64($0.question.input.basalMultiplierStepsLeft)
-            },
-            .real("finger_stick", "mg/dL", "a finger-stick value", absence: "none") {
-                $0.question.input.user.bloodGlucose?.milligramsPerDecilitre
-            },
-            .real("calibration", "mg/dL", "a value to calibrate with", absence: "none") {
-                $0.question.input.user.calibration?.milligramsPerDecilitre
-            },
-            .real("manual_bolus", "U", "insulin that the person asks for by hand", absence: "none") {
-                $0.question.input.user.manualBolus?.units
-            },
-            .real("meal", "g", "carbohydrate of an announced meal", absence: "none") {
-                $0.question.input.user.meal?.carbohydrate.grams
-            },
-            .instant("meal_at", "when it is eaten", absence: "no meal") {
-                $0.question.input.user.meal?.instant
-            },
-        ]
-        + (0..<customFields).map { place in
-            .real(
-                "custom\(place)", "", "a number of one's own, by its place in `hello`", absence: "not given"
-            ) {
-                row in
-                row.custom.indices.contains(place)
-                    ? row.question.input.customFields[row.custom[place]] : nil
-            }
-        }
+    package static let begin = BeginRow.fields
+    package static let step = AskedRow.fields
+    package static let history = HistoryRow.fields
 
     /// How many numbers of one's own a step may carry.
     package static let customFields = 6
-
-    package static let history: [StepField<HistoryRow>] = [
-        .whole("handle", "whom it is about") { $0.handle },
-        .instant("complete", "from when on the hours before are known") { $0.complete },
-        .instant("since", "it flowed from here") { $0.given.since },
-        .instant("until", "to here") { $0.given.until },
-        .real("amount", "U", "how much") { $0.given.amount.units },
-        .real("user", "U", "of it, what the person had asked for") { $0.given.userRequested.units },
-        .real("manual", "U", "of that, by hand") { $0.given.manual.units },
-    ]
 
     package static let dose: [StepField<DoseRow>] = [
         .whole("handle", "whom it is about: the step's") { $0.handle },
@@ -314,11 +164,6 @@ package enum StepFields {
             }
         }
 
-    /// The cells alone: a field is not copied where only its bits are asked for.
-    static let (beginCells, stepCells, historyCells) = (
-        begin.map(\.cell), step.map(\.cell), history.map(\.cell)
-    )
-
     /// A dose of cells, in the order of `dose`.
     static func dose(_ cells: some RandomAccessCollection<UInt64>) -> DoseRow {
         var (row, place) = (DoseRow(), cells.startIndex)
@@ -335,6 +180,149 @@ package enum StepFields {
         row.flags = Int64(bitPattern: next())
         row.forecast = Double(bitPattern: next())
         return row
+    }
+}
+
+extension BeginRow: CellRow {
+    @inline(__always) package static func list<Visitor: StepFieldVisitor<BeginRow>>(_ fields: inout Visitor) {
+        fields.whole("handle", "whom it is about: 0 in `alone`, the slot in `together`") { $0.handle }
+        fields.whole("seed", "of this person's own luck, from the study's streams; 64 bits") {
+            Int64(bitPattern: $0.seed)
+        }
+        fields.whole("flags", "1: the state goes on, only settings have changed") { $0.isSame ? 1 : 0 }
+        fields.real("weight", "kg", "body weight") { $0.therapy.bodyWeightKilograms }
+        fields.real("basal", "U/h", "programmed basal rate") { $0.therapy.basalRate.unitsPerHour }
+        fields.real("cr", "g/U", "carbohydrate ratio") { $0.therapy.carbohydrateRatioGramsPerUnit }
+        fields.real("cf", "mg/dL/U", "correction factor") { $0.therapy.correctionFactorMgdlPerUnit }
+        fields.real("tdi", "U", "total daily insulin") { $0.therapy.totalDailyInsulin.units }
+        fields.real("maximum_bolus", "U", "the most that one request may be") {
+            $0.therapy.maximumBolus.units
+        }
+        fields.real("target", "mg/dL", "the nominal target") { $0.target.milligramsPerDecilitre }
+        fields.text(8, "subject", "the subject's name") { $0.subject }
+    }
+}
+
+extension AskedRow: CellRow {
+    @inline(__always) package static func list<Visitor: StepFieldVisitor<AskedRow>>(_ fields: inout Visitor) {
+        fields.whole("handle", "whom it is about") { $0.handle }
+        fields.whole("step", "steps run before this one, on the five-minute grid") {
+            $0.question.input.algorithmTime
+        }
+        fields.whole(
+            "flags",
+            "1 pump available, 2 open loop, 4 pump basal known, 8 `history` went before, 16 undo: the last answer was not used, go back to the state before it"
+        ) { $0.flags }
+        fields.instant("now", "this step's instant") { $0.question.input.now }
+        fields.instant("first_step", "when step 0 ran", absence: "at step 0") {
+            $0.question.input.firstStepTime
+        }
+        fields.instant("last_step", "when the step before ran", absence: "at the first step") {
+            $0.question.input.lastWorldTime
+        }
+        fields.instant(
+            "last_cgm", "of the last reading that a step used", absence: "before the first reading"
+        ) {
+            $0.question.input.lastCgmTime
+        }
+        fields.instant("cgm_time", "when `cgm` was measured", absence: "no reading") {
+            $0.question.input.cgm?.instant
+        }
+        fields.real("cgm", "mg/dL", "a fresh reading that no step has used", absence: "no reading") {
+            $0.question.input.cgm?.glucose.milligramsPerDecilitre
+        }
+        fields.whole("bolus_id", "the last request's id; -1 where nothing is known of one") {
+            $0.question.input.insulinPump.lastBolus?.id ?? -1
+        }
+        fields.instant("bolus_at", "when it was requested", absence: "no last request") {
+            $0.question.input.insulinPump.lastBolus?.requestedAt
+        }
+        fields.real("bolus_requested", "U", "what it asked for", absence: "no last request") {
+            $0.question.input.insulinPump.lastBolus?.requested.units
+        }
+        fields.real("bolus_delivered", "U", "what was given", absence: "no last request") {
+            $0.question.input.insulinPump.lastBolus?.delivered.units
+        }
+        fields.whole("bolus_cut_by", "0 nobody, 1 the person, 2 the pump ended it before its time") { row in
+            switch row.question.input.insulinPump.lastBolus?.cutBy {
+            case nil: 0
+            case .person: 1
+            case .pump: 2
+            }
+        }
+        fields.whole("shortfall_step", "the step whose basal and correction never came; -1 for none") {
+            $0.question.input.shortfall?.algorithmTime ?? -1
+        }
+        fields.real("shortfall", "U", "how much of them", absence: "none") {
+            $0.question.input.shortfall?.amount.units
+        }
+        fields.whole("dropped_step", "the step whose meal insulin was given up; -1 for none") {
+            $0.question.input.dropped?.algorithmTime ?? -1
+        }
+        fields.real("dropped", "U", "how much of it", absence: "none") {
+            $0.question.input.dropped?.amount.units
+        }
+        fields.real("dropped_manual", "U", "of `dropped`, what was asked for by hand", absence: "none") {
+            $0.question.input.dropped?.manual.units
+        }
+        fields.real(
+            "pump_basal", "U", "what the pump gave by itself since the last good step",
+            absence: "not known"
+        ) { $0.question.input.pumpBasal?.amount.units }
+        fields.instant("pump_basal_since", "since when it flowed", absence: "not known") {
+            $0.question.input.pumpBasal?.since
+        }
+        fields.real(
+            "pump_basal_withheld", "U",
+            "of it, what a zero withheld and this step's request holds beside the dose",
+            absence: "not known"
+        ) { $0.question.input.pumpBasal?.withheld.units }
+        fields.real("target", "mg/dL", "the nominal target") {
+            $0.question.input.target.milligramsPerDecilitre
+        }
+        fields.real("temporary_target", "mg/dL", "a target for now", absence: "the nominal one holds") {
+            $0.question.input.temporaryTarget?.milligramsPerDecilitre
+        }
+        fields.real("basal_multiplier", "1", "1, unless a temporary basal runs") {
+            $0.question.input.basalMultiplier
+        }
+        fields.whole("multiplier_steps", "steps left of it") {
+            Int64($0.question.input.basalMultiplierStepsLeft)
+        }
+        fields.real("finger_stick", "mg/dL", "a finger-stick value", absence: "none") {
+            $0.question.input.user.bloodGlucose?.milligramsPerDecilitre
+        }
+        fields.real("calibration", "mg/dL", "a value to calibrate with", absence: "none") {
+            $0.question.input.user.calibration?.milligramsPerDecilitre
+        }
+        fields.real("manual_bolus", "U", "insulin that the person asks for by hand", absence: "none") {
+            $0.question.input.user.manualBolus?.units
+        }
+        fields.real("meal", "g", "carbohydrate of an announced meal", absence: "none") {
+            $0.question.input.user.meal?.carbohydrate.grams
+        }
+        fields.instant("meal_at", "when it is eaten", absence: "no meal") {
+            $0.question.input.user.meal?.instant
+        }
+        fields.reals(
+            StepFields.customFields, "custom", "a number of one's own, by its place in `hello`",
+            absence: "not given"
+        ) { row, place in
+            row.custom.indices.contains(place) ? row.question.input.customFields[row.custom[place]] : nil
+        }
+    }
+}
+
+extension HistoryRow: CellRow {
+    @inline(__always) package static func list<Visitor: StepFieldVisitor<HistoryRow>>(_ fields: inout Visitor)
+    {
+        fields.whole("handle", "whom it is about") { $0.handle }
+        fields.instant("complete", "from when on the hours before are known") { $0.complete }
+        fields.instant("since", "it flowed from here") { $0.given.since }
+        fields.instant("until", "to here") { $0.given.until }
+        fields.real("amount", "U", "how much") { $0.given.amount.units }
+        fields.real("user", "U", "of it, what the person had asked for") { $0.given.userRequested.units }
+        fields.real("manual", "U", "of that, by hand") { $0.given.manual.units }
     }
 }
 

@@ -43,7 +43,7 @@ import Testing
         }
         var bytes: [UInt8] = []
         PluginFrame.step.append(to: &bytes, rows: 1) {
-            PluginFrame.append([step()], StepFields.stepCells, to: &$0)
+            PluginFrame.append(step(), StepFields.step.count, to: &$0)
         }
         #expect(bytes.count == 16 + 8 * StepFields.step.count + 4)
         func cell(_ name: String) -> UInt64 {
