@@ -99,10 +99,10 @@ struct WardRow {
     /// `−2.0/min`.
     private func delta(_ perMinute: Double) -> String {
         let value = context.unit.value(mgdl: perMinute)
-        let text = ChartNumber.text(abs(value), places: context.unit == .mgdl ? 1 : 2)
+        let places = context.unit == .mgdl ? 1 : 2
+        let text = ChartNumber.text(value, places: places)
         // What rounds to nothing has no sign.
-        let sign = text.contains { $0 != "0" && $0.isNumber } ? (value < 0 ? "−" : "+") : ""
-        return sign + text + "/min"
+        return (value > 0 && text != ChartNumber.text(0, places: places) ? "+" : "") + text + "/min"
     }
 
     /// What a number is called: the word says what its colour says.

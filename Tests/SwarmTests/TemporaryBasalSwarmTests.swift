@@ -193,9 +193,9 @@ struct Oref1ClosedLoopTests {
 struct Oref1BesideOref0Tests {
     /// `ISLET_OREF0` names a checkout of oref0 0.7.1, without which there is nothing to run. What comes out stands in docs/algorithms/oref1-style.md.
     ///
-    /// The first edge comes within the hour: oref0 counts basal in pulses of 0.05 U, ours to what the pump gave.
+    /// The time in range of each is asked for to half a point, which is not met yet: 1.04 at most, 0.04 on the mean.
     @Test(
-        "gives the same until a rounding's edge, and on the mean the same time in range to a tenth",
+        "gives the same until a rounding's edge, and the same time in range to a tenth",
         .enabled(if: ProcessInfo.processInfo.environment["ISLET_OREF0"] != nil))
     func beside() throws {
         let study = try Study.parse(
@@ -245,8 +245,7 @@ struct Oref1BesideOref0Tests {
         print(
             "\(equal) of \(steps) answers equal; time in range differs by \(mean) points on the mean, within \(worst)"
         )
-        #expect(abs(mean) < 0.1)
-        #expect(worst < 2)
+        #expect(worst < 0.5)
     }
 
     private static func same(_ a: StepOutput, _ b: StepOutput) -> Bool {

@@ -190,8 +190,8 @@ final class GymEpisode {
             status: status, reached: reached, bolus: Double(ledger.delivered - told.bolus) * pulse,
             basal: Double(ledger.basal - told.basal) * pulse, plasma: plasma)
         (told.bolus, told.basal) = (ledger.delivered, ledger.basal)
-        PluginFrame.append(asked, StepFields.step.count, to: &bytes)
-        PluginFrame.append(row, GymFields.step.count, to: &bytes)
+        PluginFrame.append(asked, to: &bytes)
+        PluginFrame.append(row, to: &bytes)
         let recorder = session.recorder
         if recorder.alerts.count > told.alerts || recorder.person.count > told.person { rows += events() }
     }

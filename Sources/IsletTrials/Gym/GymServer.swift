@@ -191,7 +191,7 @@ package struct GymServer {
         }
         for episode in made { episodes[episode.handle] = episode }
         PluginFrame.begin.append(to: &reply, rows: made.count) {
-            for episode in made { PluginFrame.append(episode.begin, StepFields.begin.count, to: &$0) }
+            for episode in made { PluginFrame.append(episode.begin, to: &$0) }
         }
         append(newsOf: made)
     }
@@ -253,7 +253,7 @@ package struct GymServer {
         if !ends.isEmpty { append(line: ["ends": .array(ends)]) }
         if !truth.isEmpty {
             PluginFrame.history.append(to: &reply, rows: truth.count) {
-                for row in truth { PluginFrame.append(row, GymFields.truth.count, to: &$0) }
+                for row in truth { PluginFrame.append(row, to: &$0) }
             }
         }
         PluginFrame.step.append(to: &reply, rows: told.count) { [rows] in $0 += rows }

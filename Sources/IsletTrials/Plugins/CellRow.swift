@@ -65,13 +65,46 @@ extension CellRow {
         return table.fields
     }
 
-    /// Writes its cells, and returns where they end: compiled for the row, without a call for each of them.
-    @inline(__always) @discardableResult
-    func write(to cells: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<UInt64> {
+    /// How many cells it has: a constant, once compiled.
+    @inline(__always) static var cells: Int {
+        var counter = StepCellCounter<Self>()
+        list(&counter)
+        return counter.count
+    }
+
+    /// Writes its cells: compiled for the row, without a call for each of them.
+    /// - Parameter cells: with place for `Self.cells` of them.
+    @inline(__always) func write(to cells: UnsafeMutablePointer<UInt64>) {
         var writer = StepCellWriter(row: self, next: cells)
         Self.list(&writer)
-        return writer.next
     }
+}
+
+private struct StepCellCounter<Row>: StepFieldVisitor {
+    var count = 0
+
+    @inline(__always) mutating func whole(
+        _ name: String, _ meaning: String, _ value: @escaping @Sendable (borrowing Row) -> Int64
+    ) { count += 1 }
+
+    @inline(__always) mutating func instant(
+        _ name: String, _ meaning: String, absence: String?,
+        _ value: @escaping @Sendable (borrowing Row) -> Instant?
+    ) { count += 1 }
+
+    @inline(__always) mutating func real(
+        _ name: String, _ unit: String, _ meaning: String, absence: String?,
+        _ value: @escaping @Sendable (borrowing Row) -> Double?
+    ) { count += 1 }
+
+    @inline(__always) mutating func reals(
+        _ count: Int, _ name: String, _ meaning: String, absence: String?,
+        _ value: @escaping @Sendable (borrowing Row, Int) -> Double?
+    ) { self.count += count }
+
+    @inline(__always) mutating func text(
+        _ count: Int, _ name: String, _ what: String, _ value: @escaping @Sendable (borrowing Row) -> String
+    ) { self.count += count }
 }
 
 private struct StepFieldTable<Row>: StepFieldVisitor {

@@ -38,9 +38,8 @@ package enum PluginFrame: UInt32, Sendable {
     }
 
     /// Appends the cells of a row.
-    /// - Parameter count: how many it has.
-    @inline(__always) static func append<Row: CellRow>(_ row: Row, _ count: Int, to bytes: inout [UInt8]) {
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { cells in
+    @inline(__always) static func append<Row: CellRow>(_ row: Row, to bytes: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Row.cells) { cells in
             guard let first = cells.baseAddress else { return }
             row.write(to: first)
             for place in cells.indices { cells[place] = cells[place].littleEndian }

@@ -181,7 +181,7 @@ package final class PluginGroup {
             return PluginLines.append(key, rows, fields, to: &bytes)
         }
         kind.append(to: &bytes, rows: rows.count) { bytes in
-            for row in rows { PluginFrame.append(row, fields.count, to: &bytes) }
+            for row in rows { PluginFrame.append(row, to: &bytes) }
         }
     }
 }

@@ -21,7 +21,7 @@ final class LibrarySeats {
     init(_ library: LoadedLibrary, members: [PluginPerson]) {
         people = members.map { _ in LibraryPerson(library) }
         hasNumbers = library.fill != nil
-        cells = .allocate(capacity: max(StepFields.step.count, StepFields.begin.count))
+        cells = .allocate(capacity: max(AskedRow.cells, BeginRow.cells, HistoryRow.cells))
         dose = .allocate(capacity: LibraryPerson.doseCells)
         own = .allocate(capacity: OwnNumber.most)
         own.initialize(repeating: .nan)

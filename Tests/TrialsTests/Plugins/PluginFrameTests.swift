@@ -43,7 +43,7 @@ import Testing
         }
         var bytes: [UInt8] = []
         PluginFrame.step.append(to: &bytes, rows: 1) {
-            PluginFrame.append(step(), StepFields.step.count, to: &$0)
+            PluginFrame.append(step(), to: &$0)
         }
         #expect(bytes.count == 16 + 8 * StepFields.step.count + 4)
         func cell(_ name: String) -> UInt64 {
@@ -52,6 +52,32 @@ import Testing
         #expect(cell("handle") == 4 && cell("step") == 3 && cell("flags") == 16)
         #expect(Double(bitPattern: cell("target")) == 120 && Double(bitPattern: cell("cgm")).isNaN)
         #expect(cell("now") == UInt64(15 * Nanoseconds.minute) && Int64(bitPattern: cell("cgm_time")) == .min)
+    }
+
+    @Test func aRowWritesTheCellsOfItsTable() {
+        func compare<Row: CellRow>(_ row: Row, _ fields: [StepField<Row>]) {
+            var bytes: [UInt8] = []
+            PluginFrame.append(row, to: &bytes)
+            #expect(bytes.count == 8 * fields.count && Row.cells == fields.count)
+            for (place, field) in fields.enumerated() where 8 * place + 8 <= bytes.count {
+                #expect(PluginFrame.cell(bytes, 8 * place) == field.cell(row), "\(field.name)")
+            }
+        }
+        compare(step(), StepFields.step)
+        var question = step().question
+        question.input.customFields = ["age": 7, "zeal": 2]
+        compare(AskedRow(handle: 1, question: question, custom: ["age", "zeal"]), StepFields.step)
+        let name = "Müller, a name of more than sixty-four bytes, of which the last are cut off"
+        compare(
+            BeginRow(
+                handle: 2, seed: .max, isSame: true, therapy: question.input.therapy,
+                target: GlucoseConcentration(milligramsPerDecilitre: 110), subject: name),
+            StepFields.begin)
+        let given = GivenInsulin(amount: .zero, since: .minutes(5), until: .minutes(10))
+        compare(HistoryRow(handle: 3, complete: .minutes(1), given: given), StepFields.history)
+        compare(
+            GymRow(status: .over, reached: .minutes(3), bolus: 1, basal: 2, plasma: 3), GymFields.step)
+        compare(GymTruth(handle: 4, at: .minutes(5), plasma: 99), GymFields.truth)
     }
 
     @Test func aLineLeavesOutWhatIsAbsentAndHasTimesAsText() throws {

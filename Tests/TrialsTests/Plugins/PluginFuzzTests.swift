@@ -147,13 +147,13 @@ import Testing
                 let row = BeginRow(
                     handle: Int64(member), seed: 1, isSame: false, therapy: therapy,
                     target: GlucoseConcentration(milligramsPerDecilitre: 120), subject: "x")
-                PluginFrame.append(row, StepFields.begin.count, to: &bytes)
+                PluginFrame.append(row, to: &bytes)
             }
         }
         PluginFrame.step.append(to: &step, rows: 3) { bytes in
             for (member, question) in questions {
                 let row = AskedRow(handle: Int64(member), question: question)
-                PluginFrame.append(row, StepFields.step.count, to: &bytes)
+                PluginFrame.append(row, to: &bytes)
             }
         }
         var (luck, answered, refused) = (RandomStream(key: 31, index: 3), 0, 0)
