@@ -88,6 +88,12 @@ struct StatusCommand: ParsableCommand {
             text += "  \(shard): \(printable(why, limit: 500))\n"
         }
         text += "waiting    \(waiting.count)\(list(waiting))\n"
+        if !status.beside.isEmpty {
+            text += "beside     \(status.beside.count) at shards that are done\n"
+            for worker in status.beside {
+                text += line(worker) + "    \(printable(worker.tryFolder, limit: 200))\n"
+            }
+        }
         if let table = status.table { text += "table      \(printable(table, limit: 500))\n" }
         if !status.leftovers.isEmpty {
             text += "left over  \(status.leftovers.count) that no mark names (--tidy removes them)\n"

@@ -256,6 +256,20 @@ private func digest(_ folder: String) throws -> String {
             #expect(try names(in: store + "/underway") == ["2-abc"])
             // Advice, and no lock.
             #expect(try shard(folder, "2/3", "--quiet").status == 0)
+            // Harm: a try that was cut off lately, at a shard that another did, is named nowhere.
+            try FileManager.default.createDirectory(
+                atPath: store + "/tries/2/abc", withIntermediateDirectories: true)
+            let beside = try islet("status", store, "--tidy")
+            #expect(
+                beside.output.contains("under way  0") && !beside.output.contains("left over")
+                    && beside.output.contains("beside     1 at shards that are done\n  2: other, process 7")
+                    && beside.output.contains("    tries/2/abc\n"), "\(beside)")
+            #expect(try names(in: store + "/tries/2").contains("abc"))
+            try says("2-abc", shard: 2, minutes: 0, heardSecondsAgo: 360)
+            let gone = try islet("status", store)
+            #expect(gone.output.contains("left over  1") && !gone.output.contains("beside"), "\(gone)")
+            #expect(try islet("status", store, "--tidy").status == 0)
+            #expect(try !names(in: store + "/tries/2").contains("abc"))
         }
     }
 

@@ -38,6 +38,9 @@ package struct StoreStatus: Sendable {
             silentSeconds > ShardStore.lostSeconds
         }
         fileprivate var path: String
+
+        /// The folder of its try, within the store.
+        package var tryFolder: String { "tries/\(shard)/\(id)" }
     }
 
     /// - Parameters:
@@ -250,6 +253,8 @@ package struct StoreStatus: Sendable {
     /// At shards that nobody has done.
     package var lost: [Worker] { workers.filter { $0.isLost && done[$0.shard] == nil } }
     package var underWay: [Worker] { workers.filter { !$0.isLost && done[$0.shard] == nil } }
+    /// At shards that others have done: still at work, or gone so lately that nobody knows. Their tries are nobody's to remove yet.
+    package var beside: [Worker] { workers.filter { !$0.isLost && done[$0.shard] != nil } }
 
     /// Shards that nobody has done and nobody is at: those that are lost or odd among them.
     package var missing: [Int] {
