@@ -67,7 +67,7 @@ enum MissingIsTold: SwarmInvariant {
         /// What a step was given of what a zero withheld before it.
         var repaid: [(number: Int, units: Double)] = []
         var rest = 0.0
-        for step in evidence.steps {
+        for (place, step) in evidence.steps.enumerated() {
             let number = Int(step.input.algorithmTime)
             guard ran.indices.contains(number), let output = step.output else { continue }
             ran[number] = true
@@ -86,7 +86,7 @@ enum MissingIsTold: SwarmInvariant {
             } else {
                 missing[number] = own
             }
-            if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(of: step) }
+            if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(ofStepAt: place) }
         }
         for number in missing.indices where missing[number] > 0 || !ran[number] {
             let begin = grid.adding(Int64(number) * LoopTiming.step)
@@ -129,9 +129,14 @@ enum MissingIsTold: SwarmInvariant {
 
 extension SwarmEvidence {
     /// U that a step's temporary rate would have given during its step, and that did not flow: the pump never took the rate.
-    func refusedFlow(of step: Step) -> Double {
+    ///
+    /// The step after it has a wish of its own: where one ran late, the next may follow at once.
+    func refusedFlow(ofStepAt place: Int) -> Double {
+        let step = steps[place]
         guard let answer = step.output?.temporaryBasal, answer.minutes > 0 else { return 0 }
-        let (begin, end) = (step.input.now, step.input.now.adding(LoopTiming.step - LoopTiming.earlyWindow))
+        let begin = step.input.now
+        let next = place + 1 < steps.count ? steps[place + 1].input.now : .distantFuture
+        let end = min(next, begin.adding(LoopTiming.step - LoopTiming.earlyWindow))
         let hours = Double(end.nanoseconds - begin.nanoseconds) / Double(Nanoseconds.hour)
         let wanted = min(answer.rate, step.input.therapy.maximumBasal).unitsPerHour
         let lacking = wanted - flow(from: begin, to: end) / hours

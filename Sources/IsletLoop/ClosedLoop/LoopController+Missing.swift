@@ -14,6 +14,8 @@ struct ToldInsulin {
     /// What the steady state goes by: steps so far, up to the window, and those that the zero still covers.
     var steps: Int64 = -1
     var zeroSteps: Int64 = -1
+    /// A rate was wanted then that the pump had not taken.
+    var isWanted = false
 }
 
 extension LoopController {
@@ -142,11 +144,21 @@ extension LoopController {
         if memory.firstStepTime == nil { return }
         let zero = zeroSteps(after: step)
         if memory.missing.isEmpty, step >= BasalAccount.window, toldInsulin.steps == BasalAccount.window,
-            toldInsulin.zeroSteps == zero, toldInsulin.share == 100
+            toldInsulin.zeroSteps == zero, toldInsulin.share == 100, memory.wantedBasal == nil,
+            !toldInsulin.isWanted
         {
             return
         }
         tell(memory.missing, at: step, zeroSteps: zero)
+    }
+
+    /// A zero set only now displaces programmed basal too if the app dies next; a rate set only now is missing no more. Once the next step is due it
+    /// is that step's to tell: of two words about one instant alerts hear the first.
+    func tellInsulinBetweenSteps() {
+        // A step may begin early.
+        let next = gridPoint(memory.algorithmTime).adding(-LoopTiming.earlyWindow)
+        guard memory.temporaryBasal != nil || toldInsulin.isWanted, next > executor.now else { return }
+        tellInsulin(of: memory.algorithmTime - 1)
     }
 
     /// To the nearest: a step may begin early, or be late.
@@ -160,8 +172,15 @@ extension LoopController {
     private func tell(_ account: BasalAccount, at step: Int64, zeroSteps: Int64) {
         memory.missing.forget(before: step)
         let perStep = basalOfAStep.units
+        var (account, toCome) = (account, account)
+        if let wanted = memory.wantedBasal {
+            // Once its step is over it is missing, whether or not somebody is there to count it.
+            let units = lackingInTheEnd(wanted)
+            toCome.displace(units, step: wanted.step + 1)
+            if wanted.step < step { account.displace(units, step: wanted.step + 1) }
+        }
         let share = account.share(at: step, programmePerStep: perStep)
-        let ahead = account.stepsToBound(from: step, programmePerStep: perStep) { displacedProgramme(of: $0) }
+        let ahead = toCome.stepsToBound(from: step, programmePerStep: perStep) { displacedProgramme(of: $0) }
         // The grid's, not this moment's: a step may begin early.
         let after = ahead.map {
             max(0, gridPoint(step + $0).nanoseconds - executor.now.nanoseconds)
@@ -171,6 +190,7 @@ extension LoopController {
             && isSame(after, toldInsulin.missingAfter)
         toldInsulin.steps = min(step, BasalAccount.window)
         toldInsulin.zeroSteps = zeroSteps
+        toldInsulin.isWanted = memory.wantedBasal != nil
         if isOld { return }
         toldInsulin.share = share
         toldInsulin.missingAfter = after

@@ -21,6 +21,7 @@ extension LoopController {
         let pumpStatus = pumpStatus()
         // Settling the last request may just have found what never came.
         dropLapsed(at: now)
+        heedPumpsRate(isStep: true)
         let given = pump.basalDelivered
         var pumpBasal = basalSinceLastStep(given: given, at: now)
         if !memory.missing.isEmpty { creditFlow(pumpBasal) }

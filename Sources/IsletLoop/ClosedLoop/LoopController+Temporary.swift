@@ -43,6 +43,16 @@ extension LoopController {
         return RunningTemporaryBasal(rate: rate, ends: ends, isPersons: told?.isAlgorithms == false)
     }
 
+    /// A rate that the pump says it doesn't run is counted on no more: its pod was changed, or it never came.
+    /// - Parameter isStep: between steps one may just have been asked for, and only a pod that is gone says that it doesn't run.
+    func heedPumpsRate(isStep: Bool) {
+        guard algorithmSetsTemporary, let told = memory.temporaryBasal, told.isAlgorithms,
+            told.ends > executor.now, pump.status.isConnected, pump.status.temporaryBasal == nil,
+            isStep || pump.status.condition == .noPod || pump.status.condition == .fault
+        else { return }
+        memory.temporaryBasal = nil
+    }
+
     /// What a step answered, once its request is sent.
     func follow(_ answer: TemporaryBasalAnswer?, of dose: borrowing StepDose) {
         endWanting()
@@ -100,7 +110,7 @@ extension LoopController {
         guard let wanted = memory.wantedBasal else { return }
         let isOver = executor.now >= wanted.decidedAt.adding(LoopTiming.step)
         if isOver || !setsTemporaryBasal || isPersonsBasalWanted { return endWanting() }
-        let lacking = lacking(wanted)
+        let lacking = lacking(wanted, at: executor.now)
         run(wanted)
         // What it came late is missing too.
         if memory.wantedBasal == nil { memory.missing.displace(lacking, step: wanted.step) }
@@ -110,7 +120,13 @@ extension LoopController {
     private func endWanting() {
         guard let wanted = memory.wantedBasal else { return }
         memory.wantedBasal = nil
-        memory.missing.displace(lacking(wanted), step: wanted.step)
+        // It is known from the next step on, and counts for two hours from then.
+        memory.missing.displace(lacking(wanted, at: executor.now), step: wanted.step + 1)
+    }
+
+    /// What of the rate that a step wants will be missing if the pump doesn't take it while the step's time lasts, U.
+    func lackingInTheEnd(_ wanted: LoopMemory.WantedBasal) -> Double {
+        lacking(wanted, at: wanted.decidedAt.adding(LoopTiming.step))
     }
 
     /// Whether there may be a pod that gives its programme: out of reach one may have been activated since, whatever was last heard.
@@ -118,12 +134,12 @@ extension LoopController {
         podGives || !pump.status.isConnected && pump.status.condition != .suspended
     }
 
-    /// U that a step's rate would have given by now above what flowed; a rate below that lacks nothing.
-    private func lacking(_ wanted: LoopMemory.WantedBasal) -> Double {
+    /// U that a step's rate would have given by an instant above what flowed; a rate below that lacks nothing.
+    private func lacking(_ wanted: LoopMemory.WantedBasal, at instant: Instant) -> Double {
         guard let rate = wanted.rate, setsTemporaryBasal, mayGive else { return 0 }
         let programme = settings.therapy.basalRate.unitsPerHour
         let since = wanted.decidedAt.nanoseconds
-        let waited = min(executor.now.nanoseconds - since, LoopTiming.step)
+        let waited = min(instant.nanoseconds - since, LoopTiming.step)
         var lacking = (rate.unitsPerHour - programme) * Double(waited)
         // What ran then ran on to its end, also where that is past.
         let ended = memory.temporaryBasal.flatMap { told in

@@ -263,9 +263,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     private func workOnPump() throws {
         guard !isSuspended else { return }
         collect()
+        heedPumpsRate(isStep: false)
         applyBasal()
-        // A zero set only now displaces programmed basal too if the app dies next.
-        if memory.temporaryBasal != nil { tellInsulin(of: memory.algorithmTime - 1) }
+        tellInsulinBetweenSteps()
     }
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }

@@ -244,8 +244,11 @@ extension AlertEngine {
     /// Has the system notify when a condition that time alone brings about would be heard, unless this is moved or withdrawn
     /// before: heard even when the app is dead, and neither earlier nor later than if it lived.
     /// - Parameter deadline: when the condition begins; nil where nothing is watched.
-    public mutating func watch(_ rule: Int, deadline: Instant?, since: Instant?, now: Instant) {
-        guard let deadline, let due = heard(rule, deadline: deadline, at: now), due > now else {
+    public mutating func watch(
+        _ rule: Int, deadline: Instant?, since: Instant?, now: Instant, includingNow: Bool = false
+    ) {
+        let seen = includingNow ? now.adding(-1) : now
+        guard let deadline, let due = heard(rule, deadline: deadline, at: seen), due > seen else {
             return unschedule(rule, now: now)
         }
         guard state.tracks[rule].scheduledFor != due else { return }

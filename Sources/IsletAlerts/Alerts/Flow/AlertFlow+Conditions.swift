@@ -202,17 +202,22 @@ extension AlertFlow {
     /// Schedules the deadline with the system as if it had been at every step.
     mutating func scheduleAhead(at now: Instant) {
         schedulesAhead = true
-        moveDeadline(at: now)
+        moveDeadline(at: now, isAtDeath: true)
         schedulesAhead = false
     }
 
-    private mutating func moveDeadline(at now: Instant) {
+    /// - Parameter isAtDeath: what is due now is the system's to ring: the app has no time left to find it.
+    private mutating func moveDeadline(at now: Instant, isAtDeath: Bool = false) {
         guard schedulesAhead else { return }
         // In the order of their codes, as policies in shadow have it.
         if let rule = rules[AlertCode.steppingInterrupted.index] {
-            engine.watch(rule, deadline: steppingDeadline, since: steppingSince, now: now)
+            engine.watch(
+                rule, deadline: steppingDeadline, since: steppingSince, now: now, includingNow: isAtDeath)
         }
-        if let insulinRule { engine.watch(insulinRule, deadline: insulinDeadline, since: nil, now: now) }
+        if let insulinRule {
+            engine.watch(
+                insulinRule, deadline: insulinDeadline, since: nil, now: now, includingNow: isAtDeath)
+        }
     }
 
     // MARK: Cloud
