@@ -4,16 +4,17 @@
 // state goes back to what it was before. A loop that dies and is launched again goes on from the state that is out there.
 // Does not: ask; whoever advances the session does.
 
-/// What a step asks of an algorithm outside.
-public struct StepQuestion: Sendable {
-    public var input: StepInput
+/// What a step asks of an algorithm outside. A reference: an input is large, and goes through many hands.
+public final class StepQuestion: Sendable {
+    public let input: StepInput
     /// The state is to begin anew at this step.
-    public var beginsAnew: Bool
+    public let beginsAnew: Bool
     /// The last answer was not used: the state goes back to what it was before it.
-    public var undoesLast: Bool
+    public let undoesLast: Bool
 
-    public init(input: StepInput, beginsAnew: Bool, undoesLast: Bool) {
-        (self.input, self.beginsAnew, self.undoesLast) = (input, beginsAnew, undoesLast)
+    public init(input: consuming StepInput, beginsAnew: Bool, undoesLast: Bool) {
+        self.input = input
+        (self.beginsAnew, self.undoesLast) = (beginsAnew, undoesLast)
     }
 }
 

@@ -10,8 +10,9 @@ import IsletKernel
 
 /// A step that has been asked and not answered.
 struct HeldStep {
-    var input: StepInput
     var question: HeldQuestion
+    /// Whichever of its questions there is: both have the step's input.
+    var asked: StepQuestion
     /// What the pump had given by itself when it was asked.
     var basalGiven: InsulinAmount?
 }
@@ -20,10 +21,13 @@ extension LoopController {
     /// What the session is held at; nil where it isn't.
     public var question: HeldQuestion? { held?.question }
 
-    func ask(_ input: StepInput, basalGiven: InsulinAmount?) {
+    /// - Throws: `NobodyAsked` where neither an algorithm nor a listener is outside.
+    func ask(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         let question = HeldQuestion(
-            algorithm: (state as? OutsideCell)?.question(input), listener: listener?.question(input))
-        held = HeldStep(input: input, question: question, basalGiven: basalGiven)
+            algorithm: (state as? OutsideCell)?.question(copy input),
+            listener: listener?.question(copy input))
+        guard let asked = question.algorithm ?? question.listener else { throw NobodyAsked() }
+        held = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
         executor.hold()
     }
 
@@ -33,15 +37,15 @@ extension LoopController {
         held = nil
         if answer.hasListenerFailed { listener?.undo() }
         switch answer.algorithm {
-        case nil: try dose(step.input, basalGiven: step.basalGiven)
+        case nil: try dose(step.asked.input, basalGiven: step.basalGiven)
         case .dose(let output):
-            try finish(step.input, output, Self.nonsense(in: output), basalGiven: step.basalGiven)
+            try finish(step.asked.input, output, Self.nonsense(in: output), basalGiven: step.basalGiven)
         case .failed(let cause):
             try finish(
-                step.input, StepOutput(), cause.isEmpty ? "the algorithm failed" : cause,
+                step.asked.input, StepOutput(), cause.isEmpty ? "the algorithm failed" : cause,
                 basalGiven: step.basalGiven)
         }
-        if let numbers = answer.numbers { tell(numbers, at: step.input.now) }
+        if let numbers = answer.numbers { tell(numbers, at: step.asked.input.now) }
         schedule()
     }
 

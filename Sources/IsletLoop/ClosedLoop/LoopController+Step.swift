@@ -87,7 +87,7 @@ extension LoopController {
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
     @inline(never)
     private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
-        if holds { return ask(copy input, basalGiven: basalGiven) }
+        if holds { return try ask(input, basalGiven: basalGiven) }
         try dose(input, basalGiven: basalGiven)
     }
 

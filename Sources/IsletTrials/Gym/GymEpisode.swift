@@ -158,10 +158,13 @@ final class GymEpisode {
         outcome = concluded
         status = failure == nil ? .over : .endedEarly
         // What it is told last: no reading any more.
-        var question = asked.question
-        question.input.now = concluded.endedAt
-        question.input.cgm = nil
-        asked = AskedRow(handle: handle, question: question)
+        var last = asked.question.input
+        last.now = concluded.endedAt
+        last.cgm = nil
+        asked = AskedRow(
+            handle: handle,
+            question: StepQuestion(
+                input: last, beginsAnew: asked.question.beginsAnew, undoesLast: asked.question.undoesLast))
         if let failure, !(failure is LeftPhysiologicalRange) { throw failure }
     }
 

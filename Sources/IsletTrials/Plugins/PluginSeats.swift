@@ -8,21 +8,22 @@ import IsletKernel
 
 /// The programs that an arm's sessions ask.
 struct PluginHosts: Sendable {
-    var algorithm: PluginHost?
-    var listener: PluginHost?
+    let algorithm: PluginHost?
+    let listener: PluginHost?
+    /// Whether numbers are answered at all.
+    let haveNumbers: Bool
 
     /// - Throws: `InputError` where one is named that nobody has allowed.
     init(_ arm: Study.Arm) throws(InputError) {
         algorithm = try arm.plugin?.started()
         listener = try arm.listener?.started()
+        haveNumbers = [algorithm, listener].contains { $0?.ready.numbers.isEmpty == false }
     }
 
     var all: [PluginHost] { [algorithm, listener].compactMap(\.self) }
     var isEmpty: Bool { algorithm == nil && listener == nil }
     /// How many subjects, by index, are asked about at once; nil where each session asks by itself.
     var group: Int? { all.filter(\.ready.isTogether).map(\.reference.group).max() }
-    /// Whether numbers are answered at all.
-    var haveNumbers: Bool { all.contains { !$0.ready.numbers.isEmpty } }
 }
 
 /// A session, as those see it that it asks.

@@ -64,8 +64,9 @@ import Testing
             }
         }
         compare(step(), StepFields.step)
-        var question = step().question
-        question.input.customFields = ["age": 7, "zeal": 2]
+        var input = step().question.input
+        input.customFields = ["age": 7, "zeal": 2]
+        let question = StepQuestion(input: input, beginsAnew: false, undoesLast: true)
         compare(AskedRow(handle: 1, question: question, custom: ["age", "zeal"]), StepFields.step)
         let name = "Müller, a name of more than sixty-four bytes, of which the last are cut off"
         compare(
