@@ -243,7 +243,9 @@ extension AlertEngine {
 
     /// Has the system notify when a condition that time alone brings about would be heard, unless this is moved or withdrawn
     /// before: heard even when the app is dead, and neither earlier nor later than if it lived.
-    /// - Parameter deadline: when the condition begins; nil where nothing is watched.
+    /// - Parameters:
+    ///   - deadline: when the condition begins; nil where nothing is watched.
+    ///   - includingNow: what is due at `now` is scheduled too, as the app won't live to find it.
     public mutating func watch(
         _ rule: Int, deadline: Instant?, since: Instant?, now: Instant, includingNow: Bool = false
     ) {
