@@ -204,7 +204,7 @@ MUTANTS = [
     # With the system, ahead of time
     ("annunciation", "(track.pendingSince ?? deadline).adding(settings.debounce)", "(track.pendingSince ?? deadline)"),
     ("annunciation", "guard state.tracks[rule].scheduledFor != due else { return }", "if !@ { guard state.tracks[rule].scheduledFor != due else { return } }"),
-    ("annunciation", "let due = heard(rule, deadline: deadline, at: now), due > now", "let due = @ ? deadline : heard(rule, deadline: deadline, at: now), due > now"),
+    ("annunciation", "let due = heard(rule, deadline: deadline, at: seen), due > seen", "let due = @ ? deadline : heard(rule, deadline: deadline, at: seen), due > seen"),
     ("annunciation", "if let until = snoozedUntil(rule, severity), instant < until {", "if !@, let until = snoozedUntil(rule, severity), instant < until {"),
     ("annunciation", "} else if severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)",
      "} else if !@, severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)"),
