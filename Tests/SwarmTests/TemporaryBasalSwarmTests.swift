@@ -24,6 +24,21 @@ private struct AlwaysHigh: DosingAlgorithm {
     }
 }
 
+/// What was seen of a session of the study's first arm, lived by another algorithm, and what it came to.
+private func lived(
+    _ study: Study, _ subject: VirtualSubject, _ index: Int, by algorithm: any DosingAlgorithm
+) throws -> (evidence: SwarmEvidence, outcome: SessionOutcome) {
+    let witness = SwarmWitness()
+    var seams = witness.seams()
+    let watched = seams.algorithm
+    seams.algorithm = { _ in watched(algorithm) }
+    let session = try Session(study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
+    session.executor.journal.observer = { witness.see($0) }
+    let outcome = session.run()
+    session.executor.journal.observer = nil
+    return (witness.finish(session, outcome), outcome)
+}
+
 @Suite("Temporary basal rates under faults")
 struct TemporaryBasalSwarmTests {
     /// Whatever sets such rates.
@@ -37,6 +52,25 @@ struct TemporaryBasalSwarmTests {
             #expect(verdict.violations.isEmpty, "seed \(verdict.seed): \(verdict.violations.prefix(2))")
         }
         #expect(verdicts.reduce(0) { $0 + $1.faults } > 300)
+    }
+
+    /// A rate that was never taken, one that went with its pod, a word between steps in the step's way, a death at the instant of a deadline: each told late, or by
+    /// nobody.
+    @Test(
+        "break none at the seeds at which they once did",
+        arguments: [
+            (AlgorithmKind.loopStyle, [1937, 2918, 4828, 8300, 9940]), (.oref1Style, [5498]),
+            (.hovorkaMPC, [4786, 4919, 7743, 7864, 9498]),
+        ] as [(AlgorithmKind, [UInt64])])
+    func onceBroken(_ kind: AlgorithmKind, _ seeds: [UInt64]) throws {
+        for seed in seeds {
+            let quiet = ProgressLine(sessions: 1, style: .silent)
+            let swarm = Swarm(seeds: seed...seed, jobs: 1, algorithm: TunedAlgorithm(kind))
+            for verdict in try swarm.run(progress: quiet) {
+                #expect(verdict.violations.isEmpty, "seed \(seed): \(verdict.violations.prefix(2))")
+                #expect(verdict.faults > 3)
+            }
+        }
     }
 
     /// `ISLET_LEDGER_DAYS` says how many days of each algorithm, where sixty are too few.
@@ -72,16 +106,7 @@ struct TemporaryBasalSwarmTests {
         let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
         #expect(subjects.count == 200)
         for (index, subject) in subjects.enumerated() {
-            let witness = SwarmWitness()
-            var seams = witness.seams()
-            let watched = seams.algorithm
-            seams.algorithm = { _ in watched(AlwaysHigh()) }
-            let session = try Session(
-                study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
-            session.executor.journal.observer = { witness.see($0) }
-            let outcome = session.run()
-            session.executor.journal.observer = nil
-            let evidence = witness.finish(session, outcome)
+            let evidence = try lived(study, subject, index, by: AlwaysHigh()).evidence
             let dead = Instant.minutes(182)
             let back = Instant.minutes(302)
             // The last step before the death set it for half an hour.
@@ -129,16 +154,7 @@ struct TemporaryBasalSwarmTests {
                 """, file: "refused.yaml")
             let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
             return try subjects.enumerated().map { index, subject in
-                let witness = SwarmWitness()
-                var seams = witness.seams()
-                let watched = seams.algorithm
-                seams.algorithm = { _ in watched(AlwaysHigh()) }
-                let session = try Session(
-                    study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
-                session.executor.journal.observer = { witness.see($0) }
-                let outcome = session.run()
-                session.executor.journal.observer = nil
-                return witness.finish(session, outcome).alerts.first {
+                return try lived(study, subject, index, by: AlwaysHigh()).evidence.alerts.first {
                     $0.code.rawValue == "LOOP-INSULIN-MISSING" && $0.effect == "notify"
                 }?.instant
             }
@@ -236,7 +252,7 @@ struct Oref1ClosedLoopTests {
 struct Oref1BesideOref0Tests {
     /// `ISLET_OREF0` names a checkout of oref0 0.7.1, without which there is nothing to run. What comes out stands in docs/algorithms/oref1-style.md.
     ///
-    /// Where its history is the rates that ran, it makes pulses of 0.05 U of them: who differs by these lives another week.
+    /// The last expectation is not met: who meets a rounding's edge may go another way. Where its history is the rates that ran, it makes pulses of 0.05 U of them: who differs by these lives another week.
     @Test(
         "gives the same until a rounding's edge, and the same time in range to a tenth",
         .enabled(if: ProcessInfo.processInfo.environment["ISLET_OREF0"] != nil), .serialized,
@@ -257,17 +273,9 @@ struct Oref1BesideOref0Tests {
         var (steps, equal, worst, sum) = (0, 0, 0.0, 0.0)
         for (index, subject) in subjects.enumerated() {
             func week(_ other: any DosingAlgorithm) throws -> ([StepOutput], Double) {
-                let witness = SwarmWitness()
-                var seams = witness.seams()
-                let watched = seams.algorithm
-                seams.algorithm = { _ in watched(other) }
-                let session = try Session(
-                    study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
-                session.executor.journal.observer = { witness.see($0) }
-                let outcome = session.run()
-                session.executor.journal.observer = nil
+                let (evidence, outcome) = try lived(study, subject, index, by: other)
                 let inRange = try #require(outcome.outcomes["tir_70_180_percent"])
-                return (witness.finish(session, outcome).steps.compactMap(\.output), inRange)
+                return (evidence.steps.compactMap(\.output), inRange)
             }
             let ours = try week(SensorRange(within: Oref1Style()))
             let theirs = try week(SensorRange(within: Oref0Algorithm(oracle, countsBy: count)))
@@ -297,9 +305,7 @@ struct Oref1BesideOref0Tests {
             #expect(Double(oracle.differences.count) < 0.001 * Double(oracle.asked))
             #expect(oracle.asked > 40_000)
         }
-        withKnownIssue("who has met a rounding's edge goes another way", isIntermittent: true) {
-            #expect(worst < 0.1)
-        }
+        #expect(worst < 0.1)
     }
 
     private static func same(_ a: StepOutput, _ b: StepOutput) -> Bool {
