@@ -170,7 +170,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         #expect(line.hasPrefix("later spares") && line.contains(" and costs "), "\(line)")
         #expect(line.hasSuffix("minutes a week below 54 mg/dL"), "\(line)")
         #expect(made.page.contains("no claim: margin too wide"))
-        #expect(made.page.contains("Below 54 mg/dL: no claim, margin refused"))
+        #expect(made.page.contains("Below 54 mg/dL: no claim"))
         // Without a margin there is none to refuse, and none of it is a claim either.
         #expect(try MadeUp(two, lived: trade).page.contains("no claim: the study declares no margin"))
     }

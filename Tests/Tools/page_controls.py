@@ -368,6 +368,8 @@ def past_and_fork(visit):
     visit.check("beside.both", browser.seen().get("beside"), browser.seen())
     status, rows = visit.client.json("GET", f"/api/sessions/{visit.id}/compare/{answer['id']}")
     visit.check("beside.compared", status == 200 and rows.get("rows"), (status, str(rows)[:200]))
+    # Nobody is left to ask about the fork.
+    browser.open("about:blank")
     visit.client.call("DELETE", f"/api/sessions/{answer['id']}")
 
 

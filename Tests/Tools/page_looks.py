@@ -224,6 +224,11 @@ STOPS = """
 const one = (e) => ({ stop: e.dataset.stop, what: e.tagName + ' ' + (e.innerText || e.getAttribute('aria-label') || e.name || e.id || '').trim().slice(0, 40), radio: e.type === 'radio' ? e.name : '' });
 return [...document.querySelectorAll('[data-stop]')].map(one);
 """
+# A threshold's banner of several lines, where none is on the page by itself: nothing is covered by it either.
+TOAST = """
+const place = document.querySelector('.toasts');
+if (place && !place.querySelector('.toast')) place.innerHTML = `<div class="toast"><a href="#" tabindex="-1"><span>${'A threshold that was crossed. '.repeat(6)}</span></a></div>`;
+"""
 # What has the focus: its number, whether it shows that, and whether it is seen where it is.
 HERE = """
 const e = document.activeElement;
@@ -251,6 +256,8 @@ def keyboard(server, browser, check, pages, widths=(1280, 380)):
             browser.open(server.address + path)
             until(lambda: browser.seen(), 10)
             time.sleep(1.2)
+            browser.js(TOAST)
+            time.sleep(0.2)
             count = browser.js(NUMBER)
             wanted = {s["stop"]: s for s in browser.js(STOPS)}
             browser.js("document.activeElement?.blur(); window.scrollTo(0, 0)")

@@ -130,7 +130,7 @@ struct Headline {
         let arms = input.summary.arms.count
         var parts: [HTML] = [
             "\(input.study.name)",
-            "\(Describe.people(input)), \(Describe.duration(input.study))\(arms == 1 ? "" : ", \(arms) arms" as HTML)",
+            "\(Describe.people(input)), \(Describe.duration(input.study))\(arms <= 3 ? "" : ", \(arms) arms" as HTML)",
         ]
         if let reference = input.study.reference, arms > 1 {
             parts.append("reference \(reference)")

@@ -166,7 +166,7 @@ package struct StudyReport {
         let line = Headline(input)
         return """
             <header>
-            <p class="kind">Study report · simulated \(input.subjectsWord)</p>
+            <p class="kind">Simulated \(input.subjectsWord)</p>
             \(question)<h1>\(line.html)</h1>
             <p class="facts">\(line.facts)</p>
             </header>

@@ -127,7 +127,9 @@ struct TradeFigure {
         let roomy = max(44.0, min(68, 210 / Double(max(1, rows.count))))
         let line = isNarrow ? (isOneArm ? 46.0 : 40.0) : (isOneArm ? roomy : 26.0)
         let groups = isOneArm ? 0 : Set(rows.map(\.outcome.name)).count
-        let height = 20 + Double(rows.count) * line + Double(groups) * 34 + 40
+        let keys = lines(signs(rows), width: width)
+        let foot = 34 + 16 * Double(max(0, keys.count - 1))
+        let height = 26 + Double(rows.count) * line + Double(groups) * 34 + foot
         let left = isNarrow ? 6.0 : isOneArm ? 178.0 : 130.0
         let right = isNarrow ? width - 6 : width - 150
         var picture = Picture(
@@ -139,7 +141,7 @@ struct TradeFigure {
         func x(_ value: Double, _ row: Row) -> Double {
             middle + row.place(value) / reach.of(row) * (right - left) / 2
         }
-        let bottom = height - 34
+        let bottom = height - foot
         var y = 14.0
         picture.text("The trade", x: 0, y: y, style: "t")
         y += 6
@@ -183,9 +185,15 @@ struct TradeFigure {
             }
             y += line
         }
-        picture.text("← better", x: middle - 10, y: height - 18, .end, style: "m")
-        picture.text("worse →", x: middle + 10, y: height - 18, style: "m")
-        key(rows, &picture, at: height - 3, isNarrow: isNarrow, left: isNarrow ? 0 : left, width)
+        picture.text("← better", x: middle - 10, y: bottom + 16, .end, style: "m")
+        picture.text("worse →", x: middle + 10, y: bottom + 16, style: "m")
+        for (number, line) in keys.enumerated() {
+            let y = bottom + 31 + 16 * Double(number)
+            for (x, sign) in line {
+                sign.draw(&picture, x + 5, y)
+                picture.text(sign.name, x: x + 14, y: y, style: "m")
+            }
+        }
         return picture
     }
 
@@ -248,34 +256,56 @@ struct TradeFigure {
             name: "\(row.arms.joined(separator: ", ")): \(words.text(row.comparison, row.outcome))")
     }
 
-    private func key(
-        _ rows: [Row], _ picture: inout Picture, at y: Double, isNarrow: Bool, left: Double, _ width: Double
-    ) {
-        var place = 0.0
-        func sign(_ name: String, _ draw: (inout Picture, Double) -> Void) {
-            draw(&picture, place + 5)
-            picture.text(name, x: place + 14, y: y, style: "m")
-            place += 14 + TextWidth.of(name, size: 12) + 12
-        }
+    /// What the figure's marks mean: a name, and what draws its mark at a place of a line.
+    private typealias Sign = (name: String, draw: (inout Picture, _ x: Double, _ y: Double) -> Void)
+
+    private func signs(_ rows: [Row]) -> [Sign] {
+        var signs: [Sign] = []
         let shapes = rows.map(shape)
         if shapes.contains(where: { $0 == (PointShape.square, true) }) {
-            sign("declared") { $0.point(.square, x: $1, y: y - 4, radius: 4, .series(0)) }
+            signs.append(("declared", { $0.point(.square, x: $1, y: $2 - 4, radius: 4, .series(0)) }))
         }
         if shapes.contains(where: { $0 == (PointShape.square, false) }) {
-            sign("exploratory") { $0.point(.square, x: $1, y: y - 4, radius: 4, .series(0), isFilled: false) }
+            signs.append(
+                (
+                    "exploratory",
+                    { $0.point(.square, x: $1, y: $2 - 4, radius: 4, .series(0), isFilled: false) }
+                ))
         }
         if shapes.contains(where: { $0.0 == .diamond }) {
-            sign("claim refused") {
-                $0.point(.diamond, x: $1, y: y - 4, radius: 4, .series(0), isFilled: false)
-            }
+            signs.append(
+                (
+                    "claim refused",
+                    { $0.point(.diamond, x: $1, y: $2 - 4, radius: 4, .series(0), isFilled: false) }
+                ))
         }
         if rows.contains(where: \.hasMargin) {
-            sign("margin") { $0.line(from: ($1, y - 11), to: ($1, y + 2), .series(1), width: 2) }
+            signs.append(
+                ("margin", { $0.line(from: ($1, $2 - 11), to: ($1, $2 + 2), .series(1), width: 2) }))
         }
         if rows.contains(where: { !$0.hasMargin }) {
-            sign("share of an sd over \(input.subjectsWord)") {
-                $0.line(from: ($1, y - 10), to: ($1, y + 1), .muted, width: 1)
-            }
+            signs.append(
+                (
+                    "share of an sd over \(input.subjectsWord)",
+                    { $0.line(from: ($1, $2 - 10), to: ($1, $2 + 1), .muted, width: 1) }
+                ))
         }
+        return signs
+    }
+
+    /// From the left, as many in a line as have room.
+    private func lines(_ signs: [Sign], width: Double) -> [[(x: Double, sign: Sign)]] {
+        var lines: [[(x: Double, sign: Sign)]] = []
+        var x = width
+        for sign in signs {
+            let own = 14 + TextWidth.of(sign.name, size: 12)
+            if x + own > width {
+                lines.append([])
+                x = 0
+            }
+            lines[lines.count - 1].append((x, sign))
+            x += own + 12
+        }
+        return lines
     }
 }

@@ -106,7 +106,7 @@ struct VerdictCards {
                 "margin \(words.number(margin, "claims.margin.\(StudyClaims.gate)", places: places))"
             if let widest = input.summary.claims?.loss?.widestMargin, widest < margin {
                 text +=
-                    ", of at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
+                    ", limit \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
             }
             below.append(text)
         }
@@ -138,11 +138,11 @@ struct VerdictCards {
         case (true, .nonInferior): return (.good, "Not worse \(Self.place(name)) by the margin")
         case (true, .notNonInferior): return (.bad, "Not shown harmless \(Self.place(name))")
         case (true, .tooFewLows): return (.refused, "Too few lows \(Self.place(name)) to judge")
-        case (true, .refused): return (.refused, "\(Self.place(name).capitalised): no claim, margin refused")
+        case (true, .refused): return (.refused, "\(Self.place(name).capitalised): no claim")
         default: break
         }
         switch Finding(found, outcome, input.summary.claims).direction {
-        case .none: return (.open, "\(name.capitalised): no difference shown")
+        case .none: return (.open, "\(Self.place(name).capitalised): no difference shown")
         case .lower:
             return (outcome.better.isGood(whenLower: true), "\(outcome.isCount ? "Fewer" : "Less") \(name)")
         case .higher: return (outcome.better.isGood(whenLower: false), "More \(name)")

@@ -131,16 +131,16 @@ struct WaterfallFigures {
             return
                 "<tr><th scope=\"row\" class=\"name\">\(source.name)\(source.isInShadow ? "<span class=\"unit\">in shadow</span>" : "" as HTML)</th>\(cells)</tr>\n"
         }
-        func table(_ part: some Sequence<Source>) -> HTML {
+        func table(_ part: some Sequence<Source>, _ which: String = "") -> HTML {
             TableSections.frame(
-                "Minutes true and silent, by mechanism",
+                "Minutes true and silent, by mechanism\(which)",
                 "<table><caption>Minutes a day, mean over \(input.subjectsWord) with something true</caption><thead><tr><th scope=\"col\">of</th><th scope=\"col\" class=\"n\">together</th>\(head)</tr></thead><tbody>\n\(part.map(row))</tbody></table>"
             )
         }
         var text = table(sources.prefix(16))
         if sources.count > 16 {
             text +=
-                "<details><summary>\(sources.count - 16) more</summary>\(table(sources.dropFirst(16)))</details>\n"
+                "<details><summary>\(sources.count - 16) more</summary>\(table(sources.dropFirst(16), ": the others"))</details>\n"
         }
         return text
     }

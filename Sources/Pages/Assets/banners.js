@@ -69,12 +69,23 @@ function toast() {
   }).finally(() => { setTimeout(() => { isTelling = false; }, 2000); });
 }
 
+/** What has the focus scrolls clear of the banner, however many lines that has; so does the end of the page. */
+function makeRoom() {
+  const banners = document.querySelector('.toasts');
+  if (!banners) return;
+  const around = 28;
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty('--toasts', `${banners.offsetHeight + around}px`);
+  }).observe(banners);
+}
+
 /** After each change of the page. */
 export function afterSwap() { show(); toast(); }
 
 export function startBanners() {
   if (!facts.session) return;
   afterSwap();
+  makeRoom();
   setInterval(toast, 250);
   document.addEventListener('click', (event) => {
     const button = event.target.closest?.('[data-step]');
