@@ -138,6 +138,8 @@ extension StepField {
     fileprivate var said: WardCommand.Field.Kind {
         switch kind {
         case .whole: .wholeNumber(0...(name == "step" ? Int(Int32.max) : 0))
+        // Recorded where an algorithm answers it; the door takes none.
+        case _ where name == "glucagon": .number(0...0)
         default: .number(0...(name == "forecast" ? RecordedSteps.largestForecast : StepDoor.largestDose))
         }
     }

@@ -147,7 +147,7 @@ struct WardRow {
         let still = card.health.concerns.first { $0.part != .alerts }
         if card.isSounding, !card.isFrozen {
             let rung = WardSiren.Cause.noAnswer
-            parts.append("\(SessionPage.icon(rung.severity).html)\(telling.message(rung.message))")
+            parts.append("\(SessionPage.icon(rung.severity).html)\(telling.message(rung.message).dropPoint)")
         } else if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
             let at: HTML = card.acknowledgedAt.map { " \(telling.time($0))" } ?? ""
             let seen: HTML = still.isAcknowledged ? ": acknowledged\(at), still so" : ""
@@ -160,7 +160,8 @@ struct WardRow {
             let more = max(0, card.alertCount - 1)
             let also: HTML = more > 0 ? " and \(more) more" : ""
             parts.append(
-                "\(SessionPage.icon(top.severity).html)\(name)\(telling.message(top.message))\(also)")
+                "\(SessionPage.icon(top.severity).html)\(name)\(telling.message(top.message).dropPoint)\(also)"
+            )
             if let at = top.reviewedAt { parts.append("reviewed \(telling.time(at))") }
         }
         if card.isUntold, !card.hasPhone { parts.append("<strong>Rang, no phone</strong>") }
@@ -325,4 +326,9 @@ extension WardCard {
 
 extension String {
     fileprivate var dropPoint: String { hasSuffix(".") ? String(dropLast()) : self }
+}
+
+extension HTML {
+    /// As part of a line.
+    fileprivate var dropPoint: HTML { HTML(markup: text.dropPoint) }
 }

@@ -150,7 +150,7 @@ struct Headline {
     private var noClaim: HTML? {
         if input.isOfPeople, !input.study.primary.isEmpty, input.study.margin == nil, input.headlineArm != nil
         {
-            return "no claim: the study declares no margin"
+            return "no claim: no margin"
         }
         guard let claims = input.summary.claims, let arm = input.headlineArm,
             let gate = claims.gates.first(where: { $0.arm == arm })

@@ -33,8 +33,8 @@ struct RangesFigure {
 
     init(_ input: ReportInput) { self.input = input }
 
-    /// More arms lie below each other, in slim bars.
-    private static let standing = 4
+    /// More arms lie below each other, in slim bars: a bar that stands has its numbers beside it.
+    private static let standing = (wide: 4, narrow: 3)
     private static let most = 12
 
     private struct Bar {
@@ -75,12 +75,13 @@ struct RangesFigure {
         let left = all.count - bars.count
         let caption: HTML =
             left > 0 ? "\(left) more arms stand under <a href=\"#numbers\">All numbers</a>." : ""
-        let isStanding = bars.count <= Self.standing
         return [
             ReportFigure(
                 name: "ranges",
-                chart: isStanding ? standing(bars, width: 500, isNarrow: false) : lying(bars, width: 500),
-                narrow: isStanding ? standing(bars, width: 338, isNarrow: true) : lying(bars, width: 338),
+                chart: bars.count <= Self.standing.wide
+                    ? standing(bars, width: 500, isNarrow: false) : lying(bars, width: 500),
+                narrow: bars.count <= Self.standing.narrow
+                    ? standing(bars, width: 338, isNarrow: true) : lying(bars, width: 338),
                 caption: caption)
         ]
     }

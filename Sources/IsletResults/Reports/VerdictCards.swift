@@ -55,7 +55,7 @@ struct VerdictCards {
             SweepHeadline(input, sweep).html != nil, let point = sweep.points.first(where: { $0.name == arm })
         else { return "" }
         return
-            "<p class=\"facts\">Of all, \(sweep.name(of: point)) (\(sweep.factorNames)) parts farthest from \(input.study.reference ?? ""):</p>\n"
+            "<p class=\"facts\" title=\"\(sweep.factorNames): of all, what parts farthest from \(input.study.reference ?? "")\">Farthest: \(sweep.name(of: point))</p>\n"
     }
 
     private var cards: [Card] {
@@ -83,9 +83,9 @@ struct VerdictCards {
         let path = "comparisons.\(index)"
         if found.isEqualInEveryPair {
             return Card(
-                mark: .same, word: words.name(outcome.name).capitalised,
+                mark: .same, word: Self.place(words.name(outcome.name)).capitalised,
                 value: "identical",
-                below: "in every pair of \(words.number(Double(found.n), "\(path).n", places: 0))")
+                below: "all \(words.number(Double(found.n), "\(path).n", places: 0)) pairs")
         }
         let unit = words.differenceUnit(outcome)
         let number = words.number(found.difference, "\(path).difference", outcome, found.ci95)
@@ -160,8 +160,8 @@ struct VerdictCards {
             guard let (index, _) = input.comparison(outcome.name, input.comparedArms[0]) else { return nil }
             let n = input.summary.comparisons[index].n
             return Card(
-                mark: .same, word: words.name(outcome.name).capitalised, value: "identical",
-                below: "in every pair of \(words.number(Double(n), "comparisons.\(index).n", places: 0))")
+                mark: .same, word: Self.place(words.name(outcome.name)).capitalised, value: "identical",
+                below: "all \(words.number(Double(n), "comparisons.\(index).n", places: 0)) pairs")
         }
     }
 
