@@ -225,13 +225,18 @@ def main():
                 print(f"walk: {time.monotonic() - began:.0f} s", flush=True)
             of_ward = [name for name in page_ward.ALL if wanted and (f"ward.{name}" in wanted or "ward" in wanted)]
             if of_ward or not wanted:
-                page_ward.ward(server, browser, check, axe, of_ward or (page_ward.SHORT if given.short else page_ward.ALL), 2 if given.short else 30)
+                # A ward of its own, whose people are where they begin: at a walk's pace hours go by, and a broken pod is changed.
+                with Server(given.islet_live, demo=True) as ward:
+                    page_ward.ward(ward, browser, check, axe, of_ward or (page_ward.SHORT if given.short else page_ward.ALL), 2 if given.short else 30)
+                    check("ward.no-crash-in-its-log", "Fatal error" not in ward.said() and "Crash" not in ward.said(), ward.said()[-400:])
             of_looks = [name for name in page_looks.ALL if wanted and (f"looks.{name}" in wanted or "looks" in wanted)]
             if of_looks or not wanted:
                 pages = addresses(server.client())
                 page_looks.looks(server, browser, check, axe, pages, of_looks or (page_looks.SHORT if given.short else page_looks.ALL))
             if given.pictures:
-                guarded(check, "pictures", lambda: pictures(server, browser, given.pictures))
+                # Of people whom no check has touched.
+                with Server(given.islet_live, demo=True) as ward:
+                    guarded(check, "pictures", lambda: pictures(ward, browser, given.pictures))
             if not given.short and not wanted or wanted and "kept" in wanted:
                 guarded(check, "kept", lambda: page_kept.kept(given.islet_live, browser, check, axe))
             for number, act in enumerate(alerts + controls):
