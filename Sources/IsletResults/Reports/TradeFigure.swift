@@ -185,6 +185,13 @@ struct TradeFigure {
             }
             y += line
         }
+        drawFoot(keys, below: bottom, middle: middle, &picture)
+        return picture
+    }
+
+    private func drawFoot(
+        _ keys: [[(x: Double, sign: Sign)]], below bottom: Double, middle: Double, _ picture: inout Picture
+    ) {
         picture.text("← better", x: middle - 10, y: bottom + 16, .end, style: "m")
         picture.text("worse →", x: middle + 10, y: bottom + 16, style: "m")
         for (number, line) in keys.enumerated() {
@@ -194,7 +201,6 @@ struct TradeFigure {
                 picture.text(sign.name, x: x + 14, y: y, style: "m")
             }
         }
-        return picture
     }
 
     /// How far from zero rows reach that have a margin, and how far the others, in their units.
