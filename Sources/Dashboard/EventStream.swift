@@ -23,6 +23,8 @@ struct EventStream: TextSource {
     private var isOver = false
     /// What was said of a session that nobody lives now: it comes back, has failed, or was another engine's.
     private var absentAs: LiveSession.Phase?
+    /// Whether the server was said to ring for it then.
+    private var absentSounding = false
     private let screens: Screens
     /// The page that listens, where it shows the session's app.
     private let page: String?
@@ -125,7 +127,7 @@ struct EventStream: TextSource {
     /// What the siren has rung for it since.
     private mutating func rings() -> String {
         var text = ""
-        for ring in ward.siren.look(at: ward.host, after: rung) where ring.session == id {
+        for ring in ward.rung(after: rung) where ring.session == id {
             rung = ring.number
             guard let told = WardRing(ring, of: ward) else { continue }
             text += "event: rang\ndata: \(SessionJSON.ring(told).compactText)\n\n"
@@ -136,21 +138,24 @@ struct EventStream: TextSource {
     /// While nobody lives it: once why, and then a beat. It may be there again at any time.
     private mutating func absent(_ phase: LiveSession.Phase) -> String? {
         let clock = ward.host.continuousNow
-        let isNews = absentAs != phase
-        guard isNews || clock - beatAt > Self.beat else { return nil }
-        (beatAt, absentAs) = (clock, phase)
-        guard isNews else { return Self.beatText }
+        let rings = rings()
+        let view = phase == .returning ? nil : ward.view(id)
+        let isSounding = view?.isSounding ?? false
+        let isNews = absentAs != phase || absentSounding != isSounding
+        guard isNews || !rings.isEmpty || clock - beatAt > Self.beat else { return nil }
+        (beatAt, absentAs, absentSounding) = (clock, phase, isSounding)
+        guard isNews else { return rings.isEmpty ? Self.beatText : rings }
         // Where it stood, for one that is shown.
-        let now = phase == .returning ? nil : ward.view(id)?.now
+        let now = view?.now
         let data = JSONValue.object(
             [
                 .init("number", .integer(0)),
                 .init("now", now.map { SessionJSON.seconds($0) } ?? .null),
                 .init("at", now.map { .string(ward.calendar(of: id).iso8601(at: $0)) } ?? .null),
                 .init("pace", SessionJSON.pace(.paused)), .init("frozen", .bool(false)),
-                .init("sounding", .bool(false)),
+                .init("sounding", .bool(isSounding)),
             ] + SessionJSON.phase(phase) + [.init("alerts", .integer(0))])
-        return "event: view\ndata: \(data.compactText)\n\n"
+        return rings + "event: view\ndata: \(data.compactText)\n\n"
     }
 
     private func data(_ state: WardState) -> String {
@@ -219,7 +224,7 @@ struct WardStream: TextSource {
                 now[id] =
                     state.map {
                         "\($0.number) \($0.isFrozen) \($0.isSounding) \($0.pace) \(screens.hasPhone(id))"
-                    } ?? "-"
+                    } ?? "- \(ward.siren.isSeen(id))"
             }
             let changed = now.keys.filter { now[$0] != shown[$0] } + shown.keys.filter { now[$0] == nil }
             if !changed.isEmpty {

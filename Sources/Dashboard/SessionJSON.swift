@@ -363,7 +363,7 @@ enum SessionJSON {
             [
                 .init("ring", .integer(Int64(ring.number))), .init("session", .string(ring.session)),
                 .init("name", .string(ring.name)),
-            ] + time(ring.at, ring.calendar) + [
+            ] + (ring.at.map { time($0, ring.calendar) } ?? [.init("t", .null), .init("at", .null)]) + [
                 .init("pace", pace(ring.pace)), .init("code", .string(ring.code.rawValue)),
                 .init("severity", .string(ring.severity.name)), .init("reason", text(ring.reason?.rawValue)),
                 .init("message", .string(ring.message.text)), .init("message_parts", parts(ring.message)),

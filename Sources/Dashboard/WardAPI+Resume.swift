@@ -45,7 +45,7 @@ extension WardAPI {
         Route(
             method: "POST", path: "/api/sessions/{id}/seen",
             summary:
-                "Somebody has seen that the session is frozen, or goes on without its algorithm: nothing rings for that before it is over. 409 where nothing does.",
+                "Somebody has seen that the session is frozen, has failed, or goes on without its algorithm: nothing rings for that before it is over. 409 where nothing does.",
             refusals: [409], answer: .id, work: .atOnce
         ) { _, names in
             let id = names["id"] ?? ""

@@ -1,6 +1,6 @@
 // Two sessions beside each other: both charts on one time axis, both alert lists, and what differs in numbers.
 //
-// Guarantees: one stretch of time for both; the left one is first everywhere. Does not: compute what is compared (`Ward.compare`).
+// Guarantees: one stretch of time for both; the left one is first everywhere; what either rings is heard where sound is on. Does not: compute what is compared (`Ward.compare`).
 
 import IsletAlerts
 import IsletFiles
@@ -58,7 +58,8 @@ struct BesidePage {
                 ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(PageText.seconds(to))"),
                 ("readonly", "1"),
             ],
-            header: "<div class=\"who\"><h1>\(left.name) beside \(right.name)</h1></div>",
+            header:
+                "<div class=\"who\"><h1>\(left.name) beside \(right.name)</h1></div>\n\(Page.liveDot)<div class=\"tools\">\(Page.soundButton)</div>",
             navigation:
                 "<a href=\"/\">Ward</a>\n<a href=\"/sessions/\(left.id)\">\(left.name)</a>\n<a href=\"/sessions/\(right.id)\">\(right.name)</a>\n<a href=\"/sessions/\(left.id)/beside/\(right.id)\" aria-current=\"page\">Beside each other</a>\n",
             main: surfaces.html, context: context
@@ -98,11 +99,16 @@ struct BesidePage {
             width: width, sharesX: true, panels: panels,
             legend: [
                 LegendEntry("reading, by its range", .target, .point(.circle)),
-                LegendEntry("where one was forked", .series(3), .line(.dashed)),
+                sides.lazy.compactMap(\.expected).first,
+                hasFork ? LegendEntry("where one was forked", .series(3), .line(.dashed)) : nil,
                 LegendEntry("alert", .series(1), .fill(opacity: 1)),
                 LegendEntry("urgent", .veryLow, .fill(opacity: 1)),
                 LegendEntry("rang", .strong, .point(.triangle)),
-            ])
+            ].compactMap(\.self))
+    }
+
+    private var hasFork: Bool {
+        [left, right].contains { if case .fork = $0.origin { true } else { false } }
     }
 
     /// The chart for what isn't a person: a panel a value, with both lines in it.

@@ -217,6 +217,11 @@ struct SessionCharts {
         return "\(range) \(events.words)"
     }
 
+    /// The legend's entry for the forecast, where one is drawn.
+    var expected: LegendEntry? {
+        forecastCurve.map { _ in LegendEntry("expected", .series(3), .line(.dashed)) }
+    }
+
     func chart(width: Double) -> Chart {
         let events = events
         let values = readings.map(\.mgdl)
@@ -229,7 +234,7 @@ struct SessionCharts {
             LegendEntry("reading, by its range", .target, .point(.circle)),
             LegendEntry("70 to 180".inUnit(unit), .target, .fill(opacity: 0.25)),
         ]
-        if forecastCurve != nil { legend.append(LegendEntry("expected", .series(3), .line(.dashed))) }
+        if let expected { legend.append(expected) }
         legend += [
             LegendEntry("insulin given", .series(0), .line(.solid)),
             LegendEntry("basal", .series(5), .fill(opacity: 0.4)),

@@ -70,14 +70,16 @@ extension SessionPage {
         let preview: HTML = alert.isPreview ? " · preview: nothing is the matter" : ""
         let reviewed: HTML = alert.reviewedAt.map { " · <strong>Reviewed</strong> \(telling.time($0))" } ?? ""
         let whereRang = alert.whereItRang(hasPhone: view.hasPhone)
+        let last: HTML = alert.lastRangAt.map { " · last rang \(telling.time($0))" } ?? ""
         let rang: HTML =
-            whereRang.isEmpty ? "" : alert.isUntold ? " · <strong>\(whereRang)</strong>" : " · \(whereRang)"
+            (whereRang.isEmpty
+                ? "" : alert.isUntold ? " · <strong>\(whereRang)</strong>" : " · \(whereRang)") + last
         let action: HTML =
             alert.action.isEmpty ? "" : "<p class=\"do\">\(PageText.shortened(alert.action))</p>"
         let countdown: HTML =
             alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
         return
-            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(preview)\(reviewed)\(rang)</p><\(level) class=\"message\">\(telling.message(alert.message))</\(level)>\(action)</div></div>"
+            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · since \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(preview)\(reviewed)\(rang)</p><\(level) class=\"message\">\(telling.message(alert.message))</\(level)>\(action)</div></div>"
     }
 
     /// What can be done about it.

@@ -59,6 +59,7 @@ extension SessionPage {
             return (.wait, "warn", "Waiting for the first step, open")
         case .closedLoop where display.lastStep == nil: return (.wait, "warn", "Waiting for the first step")
         case .openLoop: return (.pause, "warn", "Open loop")
+        case .closedLoop where view.noInsulinSince != nil: return (.loop, "warn", "Closed loop, can’t dose")
         case .closedLoop: return (.loop, view.health.isWell(.loop) ? "good" : "warn", "Closed loop")
         }
     }
@@ -193,9 +194,7 @@ extension SessionPage {
         }
         if !lapses.isEmpty { text += button("dismissDropped", "Dismiss") }
         if let share = display?.basalShare, share < BasalAccount.bound {
-            text += warning(
-                "Insulin is missing: \(ChartNumber.text(share.rounded(.down), places: 0)) % of what the last two hours should have brought has come."
-            )
+            text += warning("\(telling.message(LoopInsulin.missing(share: share)))")
         }
         if let ends = display?.temporaryBasalEnds {
             text += fact(

@@ -6,6 +6,7 @@ import IsletAlerts
 import IsletFiles
 import IsletLive
 import IsletDevices
+import IsletKernel
 
 extension SessionPage {
     var phone: Surface {
@@ -35,6 +36,11 @@ extension AlertStory {
     /// It is about a low glucose of now, and sugar is what helps.
     var isLow: Bool {
         code.rawValue == AlertCode.cgmUrgentLow.rawValue || code.rawValue == "THRESHOLD-GLUCOSE-LOW"
+    }
+
+    /// When it last rang, where that was not at its start.
+    var lastRangAt: Instant? {
+        notifiedAt.flatMap { $0.nanoseconds - raisedAt.nanoseconds >= Nanoseconds.minute ? $0 : nil }
     }
 
     /// What became of its last notification; empty where there was none, and while it may still be confirmed.

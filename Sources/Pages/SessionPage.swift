@@ -257,7 +257,7 @@ struct SessionPage {
             notices.append(
                 notice(
                     .urgent, "danger", "Failed",
-                    "This session stopped here: \(reason). Nothing of it is removed. Where its journal could not be written it goes on by itself once there is room again."
+                    "This session stopped here: \(reason). Nothing of it is removed. Where its journal could not be written it goes on by itself once there is room again.\(seenButton)"
                 ) + goOnForm)
         }
         return Surface(.frozen, attributes: " role=\"status\"", notices.joined(""))

@@ -152,9 +152,13 @@ struct WardPage {
     private var heard: Surface {
         guard !cards.isEmpty else { return Surface(.heard, classes: "heard", "") }
         let items = rings.prefix(Self.ringsShown).map { ring -> HTML in
-            let telling = PageText(calendar: ring.calendar, now: ring.at, unit: context.unit)
+            let telling = PageText(calendar: ring.calendar, now: ring.at ?? .start, unit: context.unit)
+            let when: HTML =
+                ring.at.map {
+                    "\(telling.dayAndTime($0))<span class=\"ago\" data-age=\"\("\(PageText.seconds($0))")\" data-keep></span>"
+                } ?? "its time is not known"
             return
-                "<li data-key=\"ring-\(ring.number)\" data-session=\"\(ring.session)\"><span class=\"when\">\(telling.dayAndTime(ring.at))<span class=\"ago\" data-age=\"\("\(PageText.seconds(ring.at))")\" data-keep></span></span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
+                "<li data-key=\"ring-\(ring.number)\" data-session=\"\(ring.session)\"><span class=\"when\">\(when)</span> <strong>\(ring.name)</strong> <span class=\"severity \(ring.severity.name)\">\(SessionPage.icon(ring.severity).html)\(StoryWords.words(ring.severity))</span> <span class=\"what\">\(telling.message(ring.message))</span> <span class=\"ears\">\(Self.ears(ring))</span></li>\n"
         }
         let list: HTML =
             items.isEmpty
@@ -193,8 +197,8 @@ struct WardPage {
 
     /// Who hears and does not look has not answered yet.
     private static func late(_ ring: WardRing) -> String {
-        guard let looked = ring.lookedAt else { return "" }
-        let minutes = (looked.nanoseconds - ring.at.nanoseconds) / Nanoseconds.minute
+        guard let looked = ring.lookedAt, let at = ring.at else { return "" }
+        let minutes = (looked.nanoseconds - at.nanoseconds) / Nanoseconds.minute
         return minutes < 2 ? ", looked at once" : ", looked \(minutes) min later"
     }
 

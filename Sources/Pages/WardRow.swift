@@ -142,10 +142,12 @@ struct WardRow {
 
     // MARK: Why
 
+    /// What is said of it, as far as there is room, and what is not cut for want of it: how many more there are, that nobody was told, how long it is silent.
     private var why: HTML {
         var parts: [HTML] = []
+        var (also, kept): (HTML, [HTML]) = ("", [])
         let still = card.health.concerns.first { $0.part != .alerts }
-        if card.isSounding, !card.isFrozen {
+        if card.isSounding, !card.isFrozen, card.phase == .running {
             let rung = WardSiren.Cause.noAnswer
             parts.append("\(SessionPage.icon(rung.severity).html)\(telling.message(rung.message).dropPoint)")
         } else if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
@@ -158,24 +160,26 @@ struct WardRow {
         if let top = card.top {
             let name: HTML = top.isPreview ? "Preview: " : ""
             let more = max(0, card.alertCount - 1)
-            let also: HTML = more > 0 ? " and \(more) more" : ""
+            also = more > 0 ? "\u{a0}and \(more) more" : ""
             parts.append(
-                "\(SessionPage.icon(top.severity).html)\(name)\(telling.message(top.message).dropPoint)\(also)"
-            )
+                "\(SessionPage.icon(top.severity).html)\(name)\(telling.message(top.message).dropPoint)")
             if let at = top.reviewedAt { parts.append("reviewed \(telling.time(at))") }
         }
-        if card.isUntold, !card.hasPhone { parts.append("<strong>Rang, no phone</strong>") }
+        if card.isUntold, !card.hasPhone { kept.append("<strong>Rang, no phone</strong>") }
         if let ate = card.lastMeal {
             parts.append(
                 "ate \(ChartNumber.text(ate.amount, places: 0)) g \(telling.time(ate.instant))")
         }
         if let snooze = card.snooze {
-            parts.append(
+            kept.append(
                 "<span class=\"snoozed\">snoozed until \(telling.time(snooze.until)) · <button type=\"button\" class=\"link\" data-command=\"endSnooze\" data-alert=\"\(snooze.code.rawValue)\">undo</button></span>"
             )
         }
-        if parts.isEmpty, card.standing.group == .well { return "All is well" }
-        return parts.joined(" · ")
+        if parts.isEmpty, kept.isEmpty, card.standing.group == .well { return "All is well" }
+        let said = parts.joined(" · ")
+        let rest = also + kept.map { " · " + $0 }.joined("")
+        guard !rest.isEmpty else { return "<span>\(said)</span>" }
+        return parts.isEmpty ? kept.joined(" · ") : "<span>\(said)</span><span>\(rest)</span>"
     }
 
     // MARK: Supply
@@ -303,9 +307,13 @@ struct WardRow {
 }
 
 extension WardCard {
+    private var hasFailed: Bool {
+        if case .failed = phase { kept == nil } else { false }
+    }
+
     /// Whatever asks for an answer has one.
     var isAnswered: Bool {
-        if isFrozen { return !isSounding }
+        if isFrozen || hasFailed { return !isSounding }
         return standing.unansweredSince == nil && (top != nil || acknowledgedAt != nil)
             && standing.group != .well && !isSounding
     }

@@ -199,7 +199,7 @@ final class Terminal: Sendable {
             say("not given, \(SessionStory.time(lapse.at, calendar)): \(lapse.words): \(lapse.cause.text)")
         }
         if let share = shown.loop?.basalShare, share < BasalAccount.bound {
-            say("INSULIN IS MISSING: \(Int(share)) % of the last two hours' came")
+            say(LoopInsulin.missing(share: share).text)
         }
     }
 

@@ -142,4 +142,86 @@ private final class Clock: LiveClocks {
             #expect(look().isSounding == true)
         }
     }
+
+    /// Harm: a session whose disk is full has stopped with everything that would ring, and nobody hears that.
+    @Test func whatCouldNotWriteIsRungForUntilSomebodyHasSeenIt() async throws {
+        let folder =
+            FileManager.default.temporaryDirectory.path() + "full-\(UInt64.random(in: 0...UInt64.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (desk, clock, id) = try still(folder)
+        fillDisk(under: desk.ward.journalPath(of: id))
+        #expect(desk.tell(id, #"{"command":"target","mgdl":140}"#).status == 409)
+        try await ringsThatItFailed(desk, clock, id, isThere: true)
+        // It goes on, and what comes then is news.
+        #expect(desk.answer("POST", "/api/sessions/\(id)/resume", "{}").status == 200)
+        clock.move(by: Nanoseconds.second)
+        #expect(desk.answer("POST", "/api/sessions/\(id)/seen").status == 409)
+        fillDisk(under: desk.ward.journalPath(of: id))
+        #expect(desk.tell(id, #"{"command":"target","mgdl":140}"#).status == 409)
+        clock.move(by: Nanoseconds.second)
+        #expect(desk.answer("GET", "/api/sessions/\(id)").json["is_sounding"] as? Bool == true)
+        desk.ward.close()
+    }
+
+    /// Harm: after a power cut a person's session does not come back, and only a row of a list says so.
+    @Test func whatCouldNotGoOnIsRungForUntilSomebodyHasSeenIt() async throws {
+        let folder =
+            FileManager.default.temporaryDirectory.path() + "damaged-\(UInt64.random(in: 0...UInt64.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (first, clock, id) = try still(folder)
+        let path = first.ward.journalPath(of: id)
+        first.ward.close()
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(filePath: path))
+        let desk = try Desk(
+            try Ward(Ward.Options(folder: folder), host: LiveHost(clocks: clock)), token: nil,
+            names: [], isBack: true, guests: Guests { 0 })
+        try await ringsThatItFailed(desk, clock, id, isThere: false)
+        #expect(desk.answer("DELETE", "/api/sessions/\(id)").status == 204)
+        try await Task.sleep(for: .milliseconds(100))
+        desk.dashboard.rings.look(at: desk.ward)
+        #expect(desk.dashboard.rings.latest(8).isEmpty)
+        desk.ward.close()
+    }
+
+    /// - Parameter isThere: whether the host has the session; its time is not known else.
+    private func ringsThatItFailed(_ desk: Desk, _ clock: Clock, _ id: String, isThere: Bool) async throws {
+        let dashboard = desk.dashboard
+        var own = EventStream(
+            ward: desk.ward, news: desk.news, counters: dashboard.counters, screens: dashboard.screens,
+            id: id, after: nil, page: nil)
+        desk.ward.rung()
+        clock.move(by: 2 * Nanoseconds.second)
+        #expect(await own.next() == "retry: 1000\n\n")
+        let told = await own.next() ?? ""
+        #expect(
+            told.contains("\"code\":\"SESSION-FAILED\"") && told.contains("\"severity\":\"safetyCritical\""),
+            "\(told)")
+        #expect(told.contains("\"phase\":\"failed\"") && told.contains("\"sounding\":true"), "\(told)")
+        #expect(told.contains("\"t\":null") == !isThere)
+        let rings = dashboard.rings
+        rings.look(at: desk.ward)
+        let first = rings.newest
+        #expect(rings.latest(8).map(\.code) == ["SESSION-FAILED"])
+        func pages() -> [String] {
+            ["/", "/sessions/\(id)"].map { desk.answer("GET", $0, headers: ["accept": "text/html"]).text }
+        }
+        #expect(pages().allSatisfy { $0.contains("data-seen") })
+        #expect(pages()[0].contains("its time is not known") == !isThere)
+        clock.move(by: 31 * Nanoseconds.second)
+        try await Task.sleep(for: .milliseconds(100))
+        rings.look(at: desk.ward)
+        #expect(rings.newest == first + 1)
+        #expect(desk.answer("POST", "/api/sessions/\(id)/seen").status == 200)
+        let seen = await own.next() ?? ""
+        #expect(seen.contains("\"sounding\":false"), "\(seen)")
+        // It is so all the same, and silent.
+        #expect(pages().allSatisfy { !$0.contains("data-seen") && $0.contains("ailed") })
+        clock.move(by: 120 * Nanoseconds.second)
+        try await Task.sleep(for: .milliseconds(100))
+        rings.look(at: desk.ward)
+        #expect(rings.newest == first + 1)
+        own.end()
+    }
 }

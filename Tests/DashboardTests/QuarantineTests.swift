@@ -11,20 +11,6 @@ import Testing
             [.modificationDate: Date().addingTimeInterval(-days * 86_400)], ofItemAtPath: path)
     }
 
-    /// From here on the disk takes nothing more of an open file.
-    private func fillDisk(under path: String) {
-        let folder = "/proc/self/fd/"
-        let name = "/" + path.split(separator: "/").joined(separator: "/")
-        for entry in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-            guard let file = Int32(entry),
-                (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + entry)) == name
-            else { continue }
-            let full = open("/dev/full", O_WRONLY)
-            #expect(dup2(full, file) == file)
-            close(full)
-        }
-    }
-
     /// Somebody's only copy of a week must not be deleted because its disk was full for a day.
     @Test func whatDidNotEndIsNeverRemovedByAge() throws {
         try withFolder { folder in

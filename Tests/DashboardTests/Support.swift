@@ -4,6 +4,7 @@ import Dashboard
 import Foundation
 import IsletLive
 import IsletTrials
+import Testing
 
 let study = """
     study: ward
@@ -80,5 +81,19 @@ struct Desk {
 
     func tell(_ id: String, _ command: String) -> (status: Int, json: [String: Any], text: String) {
         answer("POST", "/api/sessions/\(id)/commands", command)
+    }
+}
+
+/// From here on the disk takes nothing more of an open file.
+func fillDisk(under path: String) {
+    let folder = "/proc/self/fd/"
+    let name = "/" + path.split(separator: "/").joined(separator: "/")
+    for entry in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+        guard let file = Int32(entry),
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + entry)) == name
+        else { continue }
+        let full = open("/dev/full", O_WRONLY)
+        #expect(dup2(full, file) == file)
+        close(full)
     }
 }

@@ -351,12 +351,14 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
     @Test func `every outcome has words, and none is a name of a column`() {
         for outcome in Outcome.everything {
             #expect(
-                !outcome.words.isEmpty && !outcome.words.contains("_"), "\(outcome.name): \(outcome.words)")
+                !outcome.words.isEmpty && !outcome.words.text.contains("_"),
+                "\(outcome.name): \(outcome.words)")
             #expect(OutcomeWords(.mmolL).name(outcome.name).contains("mg/dL") == false, "\(outcome.name)")
         }
         for outcome in PolicyOutcome.all {
             #expect(
-                !outcome.words.isEmpty && !outcome.words.contains("_"), "\(outcome.name): \(outcome.words)")
+                !outcome.words.isEmpty && !outcome.words.text.contains("_"),
+                "\(outcome.name): \(outcome.words)")
         }
         let shares = [
             "alerts_nuisance_fraction", "alerts_sensitivity_g15", "keeper_heard_fraction",

@@ -6,6 +6,7 @@ import time
 
 from page_alerts import FAULT, LOW, clear_low, raise_low, threshold
 from page_server import until
+from page_ward import with_stub
 
 
 def delivered(visit):
@@ -364,13 +365,29 @@ def past_and_fork(visit):
     status, answer = visit.client.json("POST", f"/api/sessions/{visit.id}/forks", {"t": 1800, "policy": "dexcom-g7", "name": "fork"})
     if not visit.check("past.fork", status == 201, (status, answer)):
         return
+    with_stub(browser)
     visit.open(f"/sessions/{visit.id}/beside/{answer['id']}")
     visit.check("beside.both", browser.seen().get("beside"), browser.seen())
     status, rows = visit.client.json("GET", f"/api/sessions/{visit.id}/compare/{answer['id']}")
     visit.check("beside.compared", status == 200 and rows.get("rows"), (status, str(rows)[:200]))
+    rings_beside(visit)
     # Nobody is left to ask about the fork.
     browser.open("about:blank")
     visit.client.call("DELETE", f"/api/sessions/{answer['id']}")
+
+
+def rings_beside(visit):
+    """Who has two sessions open beside each other hears both of them."""
+    browser = visit.browser
+    muted = browser.wait("return document.querySelector('[data-muted]')?.checkVisibility() && document.querySelector('[data-sound]')?.getAttribute('aria-pressed') === 'false'", seconds=10)
+    visit.check("beside.says-that-it-is-muted", muted)
+    browser.js("document.querySelector('[data-sound]').click()")
+    on = browser.wait("return document.querySelector('[data-sound]').getAttribute('aria-pressed') === 'true' && document.querySelector('[data-live].now') !== null", seconds=20)
+    visit.check("beside.sound-is-on", on)
+    tones = browser.js("return window.tones.length")
+    visit.say("testAlert", alert=FAULT)
+    visit.check("beside.rings", until(lambda: browser.js("return window.tones.length") > tones, 20))
+    browser.js("document.querySelector('[data-sound]').click()")
 
 
 def foreground_and_max(visit):

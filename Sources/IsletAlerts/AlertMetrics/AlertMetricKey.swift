@@ -9,7 +9,7 @@ package import IsletDevices
 package struct AlertMetricKey: Hashable, Sendable {
     private struct Row: Sendable {
         var name: String
-        var words: String
+        var words: ValueText
         var unit: String
         var better: Better
         var meaning: String
@@ -19,7 +19,7 @@ package struct AlertMetricKey: Hashable, Sendable {
         var isDetection = false
 
         init(
-            _ name: String, _ words: String, _ unit: String, _ better: Better, _ meaning: String,
+            _ name: String, _ words: ValueText, _ unit: String, _ better: Better, _ meaning: String,
             isTotal: Bool = false,
             isDetection: Bool = false
         ) {
@@ -40,7 +40,7 @@ package struct AlertMetricKey: Hashable, Sendable {
 
     package var name: String { Self.rows[index].name }
     /// What readers call it.
-    package var words: String { Self.rows[index].words }
+    package var words: ValueText { Self.rows[index].words }
     /// Empty for a pure number.
     package var unit: String { Self.rows[index].unit }
     /// In one line.
@@ -99,7 +99,7 @@ package struct AlertMetricKey: Hashable, Sendable {
             "true episodes that ended without an alert, or ended the session", isTotal: true,
             isDetection: true),
         Row(
-            "alerts_missed_severity", "area below 54 mg/dL in lows never told of", "mg/dL·min", .lower,
+            "alerts_missed_severity", "area below \(54, unit: "mg/dL") in lows never told of", "mg/dL·min", .lower,
             "area of the true plasma glucose below 54 mg/dL within missed lows", isTotal: true,
             isDetection: true),
         Row(

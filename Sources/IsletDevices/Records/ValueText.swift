@@ -206,7 +206,7 @@ extension ValueText: ExpressibleByStringInterpolation {
 
         public mutating func appendLiteral(_ literal: String) { text.text += literal }
         public mutating func appendInterpolation(_ words: String) { text.text += words }
-        public mutating func appendInterpolation(_ number: Int64) { text.text += "\(number)" }
+        public mutating func appendInterpolation(_ number: some BinaryInteger) { text.text += "\(number)" }
         public mutating func appendInterpolation(_ other: ValueText) { text += other }
 
         /// An amount with its unit behind it.

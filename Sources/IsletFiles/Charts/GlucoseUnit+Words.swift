@@ -3,7 +3,7 @@
 // Guarantees: what has mg/dL in its unit (means, SDs, differences, ends of intervals, standard errors, rates, areas) is multiplied by one
 // factor, as glucose has no offset; what hasn't, such as a percentage, is left alone. In sentences a value and the bound that it is compared
 // with keep their order. In mg/dL everything stays as it is, to the byte.
-// Does not: convert the bounds in names, such as 70 in `tbr_70_percent`: `note` says what they are.
+// Does not: read a sentence: only a `ValueText` has amounts. Nor convert the bounds in names, such as 70 in `tbr_70_percent`: `note` says what they are.
 
 package import IsletDevices
 
@@ -69,41 +69,6 @@ extension GlucoseUnit {
         return amount.showsUnit ? shown + " " + text(ofUnit: amount.unit) : shown
     }
 
-    /// A text of which no values were kept: what documents a row, or a failure that a store of results has. Each number before the unit, and what stands
-    /// beside it without one (`3 mg/dL, below 70`, `10 to 1000 mg/dL`). What is said live is a `ValueText`.
-    package func words(_ text: String) -> String {
-        guard self != .mgdl else { return text }
-        var result = ""
-        var rest = text[...]
-        while let unit = rest.firstRange(of: Self.mgdl.rawValue) {
-            let before = rest[..<unit.lowerBound]
-            rest = rest[unit.upperBound...]
-            guard let number = Self.numberAtEnd(of: before), let value = Double(number) else {
-                result += before + rawValue
-                continue
-            }
-            let bound = Self.bound(in: rest)
-            let isRate = rest.first == "/"
-            let shown = pair(value, bound.flatMap { Double($0) }, places: isRate ? 2 : 1)
-            var head = before.dropLast(number.count + 1)
-            if head.hasSuffix(" to "), let lower = Self.numberAtEnd(of: head.dropLast(3)),
-                let low = Double(lower)
-            {
-                head = head.dropLast(lower.count + 4)
-                result += head + pair(low, nil).value + " to "
-            } else {
-                result += head
-            }
-            result += shown.value + " " + rawValue
-            if let bound, let against = shown.bound {
-                // What the value is a rate of stands between: `/min`.
-                result += rest[..<bound.startIndex] + against
-                rest = rest[bound.endIndex...]
-            }
-        }
-        return result + rest
-    }
-
     /// Decimals that a value in this unit of the files is shown with: one for mmol/L, two for what is smaller, as a rate.
     package func places(of unit: String) -> Int { unit == Self.mgdl.rawValue ? 1 : 2 }
 
@@ -122,45 +87,5 @@ extension GlucoseUnit {
             }
         }
         return ("\(value)", other.map { "\($0)" })
-    }
-
-    private static func isOfNumber(_ character: Character) -> Bool {
-        character == "." || character.isASCII && character.isNumber
-    }
-
-    /// The number at a text's end, before one blank.
-    private static func numberAtEnd(of text: Substring) -> Substring? {
-        guard text.last == " " else { return nil }
-        var number = text.dropLast().suffix(while: isOfNumber)
-        let before = text[..<number.startIndex]
-        if before == "-" || before.hasSuffix(" -") {
-            number = text[before.index(before: before.endIndex)..<number.endIndex]
-        }
-        return Double(number) == nil ? nil : number
-    }
-
-    /// The bound that a clause compares its value with, right after the unit or after how old the value is.
-    private static func bound(in text: Substring) -> Substring? {
-        for word in [", below ", ", above ", ", was below ", ", was above "] {
-            guard let found = text.firstRange(of: word) else { continue }
-            let between = text[..<found.lowerBound]
-            guard between.isEmpty || between == "/min" || between.hasSuffix(" min ago") && between.count < 20
-            else {
-                continue
-            }
-            var number = text[found.upperBound...].prefix { isOfNumber($0) || $0 == "-" }
-            while number.last == "." { number.removeLast() }
-            if Double(number) != nil { return number }
-        }
-        return nil
-    }
-}
-
-extension Substring {
-    /// The longest end whose characters are all like this.
-    fileprivate func suffix(while isLike: (Character) -> Bool) -> Substring {
-        var start = endIndex
-        while start > startIndex, isLike(self[index(before: start)]) { start = index(before: start) }
-        return self[start...]
     }
 }

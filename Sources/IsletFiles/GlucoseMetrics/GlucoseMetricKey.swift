@@ -17,8 +17,8 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
 
     /// As it stands in files.
     package let rawValue: String
-    /// What readers call it; bounds in mg/dL.
-    package let words: String
+    /// What readers call it.
+    package let words: ValueText
     /// As a table's heading shows it; "" for an index without one.
     package let unit: String
     /// One line.
@@ -31,7 +31,7 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
     let value: @Sendable (GlucoseMetrics) -> Double?
 
     private init(
-        _ rawValue: String, _ words: String, _ unit: String, _ better: Better, _ summary: String,
+        _ rawValue: String, _ words: ValueText, _ unit: String, _ better: Better, _ summary: String,
         kind: Kind = .glucose,
         isShown: Bool = false, value: @escaping @Sendable (GlucoseMetrics) -> Double?
     ) {
@@ -76,24 +76,28 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
         "glucose management indicator, 3.31 + 0.02392·mean", isShown: true,
         value: \.gmiPercent)
     package static let tir70to180Percent = Self(
-        "tir_70_180_percent", "time in range, 70 to 180 mg/dL", "%", .higher,
+        "tir_70_180_percent", "time in range, \(70, unitless: "mg/dL") to \(180, unit: "mg/dL")", "%",
+        .higher,
         "readings within 70...180, both ends in", isShown: true,
         value: \.tir70to180Percent)
     package static let titr70to140Percent = Self(
-        "titr_70_140_percent", "time in tight range, 70 to 140 mg/dL", "%", .higher,
+        "titr_70_140_percent", "time in tight range, \(70, unitless: "mg/dL") to \(140, unit: "mg/dL")", "%",
+        .higher,
         "readings within 70...140, both ends in",
         value: \.titr70to140Percent)
     package static let tbr70Percent = Self(
-        "tbr_70_percent", "time below 70 mg/dL", "%", .lower, "readings below 70", isShown: true,
+        "tbr_70_percent", "time below \(70, unit: "mg/dL")", "%", .lower, "readings below 70", isShown: true,
         value: \.tbr70Percent)
     package static let tbr54Percent = Self(
-        "tbr_54_percent", "time below 54 mg/dL", "%", .lower, "readings below 54", isShown: true,
+        "tbr_54_percent", "time below \(54, unit: "mg/dL")", "%", .lower, "readings below 54", isShown: true,
         value: \.tbr54Percent)
     package static let tar180Percent = Self(
-        "tar_180_percent", "time above 180 mg/dL", "%", .lower, "readings above 180", isShown: true,
+        "tar_180_percent", "time above \(180, unit: "mg/dL")", "%", .lower, "readings above 180",
+        isShown: true,
         value: \.tar180Percent)
     package static let tar250Percent = Self(
-        "tar_250_percent", "time above 250 mg/dL", "%", .lower, "readings above 250", isShown: true,
+        "tar_250_percent", "time above \(250, unit: "mg/dL")", "%", .lower, "readings above 250",
+        isShown: true,
         value: \.tar250Percent)
     package static let lbgi = Self(
         "lbgi", "risk of lows (LBGI)", "", .lower, "low blood glucose index", isShown: true, value: \.lbgi)
@@ -116,19 +120,23 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
         "conga_1h", "swings within an hour (CONGA)", "mg/dL", .lower,
         "standard deviation of 1-hour differences", value: \.conga1h)
     package static let hypoEventsL1 = Self(
-        "hypo_events_l1", "lows below 70 mg/dL", "events", .lower, "events below 70 for 15 min or more",
+        "hypo_events_l1", "lows below \(70, unit: "mg/dL")", "events", .lower,
+        "events below 70 for 15 min or more",
         kind: .events, isShown: true
     ) { Double($0.hypoEventsL1) }
     package static let hypoEventsL2 = Self(
-        "hypo_events_l2", "lows below 54 mg/dL", "events", .lower, "events below 54 for 15 min or more",
+        "hypo_events_l2", "lows below \(54, unit: "mg/dL")", "events", .lower,
+        "events below 54 for 15 min or more",
         kind: .events, isShown: true
     ) { Double($0.hypoEventsL2) }
     package static let hyperEventsL1 = Self(
-        "hyper_events_l1", "highs above 180 mg/dL", "events", .lower, "events above 180 for 15 min or more",
+        "hyper_events_l1", "highs above \(180, unit: "mg/dL")", "events", .lower,
+        "events above 180 for 15 min or more",
         kind: .events
     ) { Double($0.hyperEventsL1) }
     package static let hyperEventsL2 = Self(
-        "hyper_events_l2", "highs above 250 mg/dL", "events", .lower, "events above 250 for 15 min or more",
+        "hyper_events_l2", "highs above \(250, unit: "mg/dL")", "events", .lower,
+        "events above 250 for 15 min or more",
         kind: .events
     ) { Double($0.hyperEventsL2) }
 

@@ -25,6 +25,8 @@ final class SessionMemory: Sendable {
         var notified: [AlertName: Instant] = [:]
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []
+        /// Whether the pump gave nothing when it was last looked at; nil before.
+        var isDry: Bool?
     }
 
     /// A story that is over.
@@ -65,12 +67,17 @@ final class SessionMemory: Sendable {
         }
     }
 
-    /// The account of insulin every five minutes.
+    /// The account of insulin every five minutes, and when the pump stops.
     func take(_ snapshot: LiveSnapshot) {
         guard let insulin = snapshot.insulin else { return }
         state.withLock { state in
             let now = snapshot.now
-            if let last = state.insulin.last, now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute {
+            let isDry = snapshot.pump?.givesNothing ?? false
+            let hasStopped = isDry && state.isDry == false
+            state.isDry = isDry
+            if !hasStopped, let last = state.insulin.last,
+                now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute
+            {
                 return
             }
             state.insulin.append(MetricPoint(now, insulin.bolus + insulin.basal))

@@ -84,16 +84,11 @@ extension SessionView {
 }
 
 extension SessionView {
-    /// By the pump's own account, which is looked at every five minutes.
+    /// By the pump's own account, which is looked at every five minutes and when it stops.
     private static func noInsulinSince(
         _ live: LiveSnapshot, _ memory: SessionMemory.State, at now: Instant
     ) -> Instant? {
-        guard let pump = live.pump, case .running = live.phase else { return nil }
-        switch pump.condition {
-        case .ready, .bolusing:
-            guard pump.isReservoirExact, pump.reservoir <= .zero else { return nil }
-        case .suspended, .noPod, .fault: break
-        }
+        guard live.pump?.givesNothing == true, case .running = live.phase else { return nil }
         guard let total = live.insulin.map({ $0.bolus + $0.basal }) else { return now }
         return memory.insulin.first { $0.value >= total - 1e-9 }?.at ?? now
     }
@@ -111,6 +106,16 @@ extension SessionView {
         let spread = minutes.reduce(0) { $0 + ($1 - x) * ($1 - x) }
         guard spread > 0 else { return nil }
         return zip(minutes, last).reduce(0) { $0 + ($1.0 - x) * ($1.1.mgdl - y) } / spread
+    }
+}
+
+extension PumpStatus {
+    /// Suspended, broken, without a pod, or empty.
+    var givesNothing: Bool {
+        switch condition {
+        case .ready, .bolusing: isReservoirExact && reservoir <= .zero
+        case .suspended, .noPod, .fault: true
+        }
     }
 }
 

@@ -288,7 +288,7 @@ package final class Ward: Sendable {
 
     /// What is to be done now and then.
     package func tend() {
-        siren.look(at: host)
+        rung()
         followOwner()
         keepSessions(at: host.continuousNow)
         forgetEnded()
@@ -343,6 +343,7 @@ package final class Ward: Sendable {
                 entry.facts.origin, entry.facts.kind, entry.facts.calendar
             )
             view.phase = entry.returning != nil ? .returning : .failed(entry.failure ?? "it is gone")
+            view.isSounding = entry.returning == nil && !siren.isSeen(id)
             return view
         }
         var view = SessionView(entry.facts, status, entry.memory.now)
@@ -359,13 +360,6 @@ package final class Ward: Sendable {
                 isFrozen: $0.isFrozen, isSounding: isSounding(id, $0),
                 alertCount: $0.snapshot.alerts.count)
         }
-    }
-
-    private func isSounding(_ id: String, _ status: LiveHost.Status) -> Bool {
-        guard status.isFrozen || (status.snapshot.isDegraded && status.snapshot.phase == .running) else {
-            return false
-        }
-        return !siren.isSeen(id)
     }
 
     package func calendar(of id: String) -> SessionCalendar {

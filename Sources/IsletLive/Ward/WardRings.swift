@@ -17,7 +17,8 @@ package struct WardRing: Hashable, Sendable {
     package var number: Int
     package var session: String
     package var name: String
-    package var at: Instant
+    /// nil for a session that could not go on: its time is not known.
+    package var at: Instant?
     package var calendar: SessionCalendar
     package var code: AlertName
     package var severity: AlertSeverity
@@ -81,11 +82,12 @@ package final class WardRings: Sendable {
             guard state.lookedAt == .min || clock - state.lookedAt >= Self.pause(ids.count) else { return }
             state.lookedAt = clock
             for id in ids { state.look(at: ward, id) }
-            for ring in ward.siren.look(at: ward.host, after: state.siren) { state.take(ring, of: ward) }
+            for ring in ward.rung(after: state.siren) { state.take(ring, of: ward) }
             for id in state.seen.keys where !ids.contains(id) {
                 (state.seen[id], state.personRows[id]) = (nil, nil)
                 state.rings.removeAll { $0.session == id }
             }
+            state.rings.removeAll { $0.at == nil && !ids.contains($0.session) }
             if state.rings.count > Self.limit { state.rings.removeFirst(state.rings.count - Self.limit) }
         }
     }
@@ -144,7 +146,8 @@ extension WardRings.State {
         case .looked:
             let oldest = row.instant.adding(-Nanoseconds.hour)
             for place in rings.indices.reversed() where rings[place].session == id {
-                guard rings[place].at >= oldest, rings[place].lookedAt == nil else { break }
+                guard let at = rings[place].at else { continue }
+                guard at >= oldest, rings[place].lookedAt == nil else { break }
                 if [.heard, .woke, .parentHeard].contains(rings[place].hearing) {
                     rings[place].lookedAt = row.instant
                 }
@@ -157,10 +160,11 @@ extension WardRings.State {
 extension WardRing {
     /// Under the siren's own number; nil where the session has gone. It rings by the wall's clock, whatever the session's pace.
     package init?(_ ring: WardSiren.Ring, of ward: Ward) {
-        guard let now = ward.number(ring.session)?.now else { return nil }
+        guard ward.has(ring.session) else { return nil }
         self.init(
-            number: ring.number, session: ring.session, name: ward.name(of: ring.session), at: now,
-            calendar: ward.calendar(of: ring.session), code: ring.cause.code,
+            number: ring.number, session: ring.session, name: ward.name(of: ring.session),
+            at: ward.number(ring.session)?.now, calendar: ward.calendar(of: ring.session),
+            code: ring.cause.code,
             severity: ring.cause.severity, message: ring.cause.message, action: ring.cause.action,
             pace: .real, isOfBefore: false)
     }

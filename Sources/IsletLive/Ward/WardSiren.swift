@@ -1,9 +1,9 @@
-// What the server rings for by itself, as the session can't: that it is frozen, or that its algorithm gives no answer.
+// What the server rings for by itself, as the session can't: that it is frozen, that it has failed, or that its algorithm gives no answer.
 //
 // Guarantees: it rings when that has been so for a second, and again every half minute until somebody has seen it or it is over. What was seen stays silent until it is
 // over; what comes again within the half minute waits for its end. Each ring has a number of its own, whoever looks and however many. It needs nothing of the session,
 // and stands in no journal.
-// Does not: judge. `LiveHost` says who is frozen and who has no answer. What is late for a moment, as after a sleep of the machine, rings nobody.
+// Does not: judge. `LiveHost` says who is frozen, who has failed and who has no answer, the ward who could not go on at its start. What is late for a moment, as after a sleep of the machine, rings nobody.
 
 package import IsletAlerts
 package import IsletDevices
@@ -13,6 +13,8 @@ import Synchronization
 package final class WardSiren: Sendable {
     package enum Cause: Hashable, Sendable {
         case frozen
+        /// Nothing of it goes on: its journal could not be written, or it could not be lived again.
+        case failed
         /// The session goes on without its algorithm.
         case noAnswer
     }
@@ -62,13 +64,16 @@ package final class WardSiren: Sendable {
     package var newest: Int { state.withLock { $0.newest } }
 
     /// Looks at all sessions, and rings where it is time.
+    /// - Parameter absent: the sessions that the host has not got, as they could not go on.
     /// - Returns: of each session the newest ring, where it came after this one; the oldest first.
     @discardableResult
-    package func look(at host: LiveHost, after number: Int = .max) -> [Ring] {
+    package func look(
+        at host: LiveHost, and absent: () -> [String] = { [] }, after number: Int = .max
+    ) -> [Ring] {
         state.withLock { state in
             let now = host.continuousNanoseconds
             if state.lookedAt == .min || now - state.lookedAt >= Self.pause {
-                state.follow(Self.stalled(host), at: now)
+                state.follow(Self.stalled(host, absent()), at: now)
             }
             return state.stalls.filter { $0.value.ring > number }.map {
                 Ring(
@@ -80,9 +85,9 @@ package final class WardSiren: Sendable {
 
     /// Somebody has seen it: nothing rings for it before it is over.
     /// - Returns: whether there was anything to see.
-    package func see(_ id: String, at host: LiveHost) -> Bool {
+    package func see(_ id: String, at host: LiveHost, and absent: () -> [String] = { [] }) -> Bool {
         state.withLock { state in
-            state.follow(Self.stalled(host), at: host.continuousNanoseconds)
+            state.follow(Self.stalled(host, absent()), at: host.continuousNanoseconds)
             guard state.stalls[id] != nil else { return false }
             state.stalls[id]?.isSeen = true
             return true
@@ -92,12 +97,13 @@ package final class WardSiren: Sendable {
     /// Whether somebody has seen what is so of a session.
     package func isSeen(_ id: String) -> Bool { state.withLock { $0.stalls[id]?.isSeen ?? false } }
 
-    private static func stalled(_ host: LiveHost) -> [String: Cause] {
+    private static func stalled(_ host: LiveHost, _ absent: [String]) -> [String: Cause] {
         var found: [String: Cause] = [:]
         for id in host.degraded() where host.status(of: id)?.snapshot.phase == .running {
             found[id] = .noAnswer
         }
         for id in host.watch() { found[id] = .frozen }
+        for id in host.failed() + absent { found[id] = .failed }
         return found
     }
 }
@@ -125,13 +131,14 @@ extension WardSiren.Cause {
     package var code: AlertName {
         switch self {
         case .frozen: "SESSION-FROZEN"
+        case .failed: "SESSION-FAILED"
         case .noAnswer: "ALGORITHM-NO-ANSWER"
         }
     }
 
     package var severity: AlertSeverity {
         switch self {
-        case .frozen: .safetyCritical
+        case .frozen, .failed: .safetyCritical
         case .noAnswer: .actionable
         }
     }
@@ -139,6 +146,7 @@ extension WardSiren.Cause {
     package var message: ValueText {
         switch self {
         case .frozen: "The session is frozen: nothing that is shown of it is sure."
+        case .failed: "The session has failed: it does not go on, and nothing of it rings."
         case .noAnswer: "The algorithm gives no answer: the pump's own basal runs."
         }
     }
@@ -146,18 +154,41 @@ extension WardSiren.Cause {
     package var action: String {
         switch self {
         case .frozen: "Nothing reaches it: look for yourself."
+        case .failed: "Look for yourself; its page says why it failed, and how it goes on."
         case .noAnswer: "Look after glucose yourself until it does."
         }
     }
 }
 
 extension Ward {
-    /// Somebody has seen that a session is frozen, or goes on without its algorithm: nothing rings for that before it is over.
+    /// What the siren has rung since a ring of it: of each session the newest, the oldest first.
+    @discardableResult
+    package func rung(after number: Int = .max) -> [WardSiren.Ring] {
+        siren.look(at: host, and: { couldNotGoOn }, after: number)
+    }
+
+    /// Those that the host has not got. What another engine lived is shown and was never to go on: nothing rings for it.
+    private var couldNotGoOn: [String] {
+        ids.filter { id in
+            entry(id).map { $0.failure != nil && $0.returning == nil && $0.kept == nil } ?? false
+        }
+    }
+
+    /// Somebody has seen that a session is frozen, has failed, or goes on without its algorithm: nothing rings for that before it is over.
     package func see(_ id: String) throws {
         guard has(id) else { throw Refusal.unknown }
-        guard siren.see(id, at: host) else {
-            throw Refusal.conflict("nothing rings: the session is not frozen, and its algorithm answers")
+        guard siren.see(id, at: host, and: { couldNotGoOn }) else {
+            throw Refusal.conflict(
+                "nothing rings: the session is not frozen and has not failed, and its algorithm answers")
         }
         host.wake()
+    }
+
+    /// Whether the siren rings for it, as nobody has seen it.
+    func isSounding(_ id: String, _ status: LiveHost.Status) -> Bool {
+        let snapshot = status.snapshot
+        var isStalled = status.isFrozen || (snapshot.isDegraded && snapshot.phase == .running)
+        if case .failed = snapshot.phase { isStalled = true }
+        return isStalled && !siren.isSeen(id)
     }
 }

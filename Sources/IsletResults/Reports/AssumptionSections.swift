@@ -203,13 +203,13 @@ struct AssumptionSections {
             }
     }
 
-    /// In the page's unit, sentences too.
+    /// In the page's unit; sentences as the settings' own pages have them.
     private func row(
         _ name: String, _ unit: String, _ value: String, _ meaning: String, source: String, isAssumed: Bool
     ) -> Row {
         Row(
-            name: name, unit: input.unit.text(ofUnit: unit), value: value, meaning: input.unit.words(meaning),
-            source: input.unit.words(source), isAssumed: isAssumed)
+            name: name, unit: input.unit.text(ofUnit: unit), value: value, meaning: meaning, source: source,
+            isAssumed: isAssumed)
     }
 
     private func number(_ value: Double, _ unit: String) -> String {

@@ -32,19 +32,24 @@ struct Headline {
         return picked + Self.joined(clauses)
     }
 
-    /// Burden first, then harm: the gate's where that is shown and the other isn't.
+    /// Burden first, then harm: the gate's where that is shown and the other isn't, or neither is and the gate was not passed.
     private func outcomes(_ arm: String) -> [Outcome] {
         func isShown(_ outcome: Outcome) -> Bool {
             input.comparison(outcome.name, arm).map {
                 Finding($0.comparison, outcome, input.summary.claims).direction != .none
             } ?? false
         }
-        let candidates = [input.harm, input.isOfPeople ? Outcome.named(StudyClaims.gate) : nil]
-            .compactMap(\.self)
-        let harm = candidates.first(where: isShown) ?? input.harm
-        let judged = input.judged.filter { $0.name != StudyClaims.gate && $0.name != harm?.name }
+        let gate = input.isOfPeople ? Outcome.named(input.study.gate) : nil
+        let candidates = [input.harm, gate].compactMap(\.self)
+        let harm = candidates.first(where: isShown) ?? (isGateShut(arm) ? gate : input.harm)
+        let judged = input.judged.filter { $0.name != input.study.gate && $0.name != harm?.name }
         let burden = judged.first { $0.name == ReportInput.rings } ?? judged.first
         return [burden, harm].compactMap(\.self)
+    }
+
+    /// Whether an arm was to be shown harmless, and isn't.
+    private func isGateShut(_ arm: String) -> Bool {
+        input.summary.claims?.gates.contains { $0.arm == arm && $0.verdict != .nonInferior } ?? false
     }
 
     /// nil where nothing is compared.
@@ -53,7 +58,11 @@ struct Headline {
         if found.isEqualInEveryPair { return "leaves \(words.name(outcome.name)) as it is" }
         guard found.ci95 != nil else { return nil }
         let direction = Finding(found, outcome, input.summary.claims).direction
-        guard direction != .none else { return "\(Self.notShown)\(words.name(outcome.name))" }
+        guard direction != .none else {
+            let name = words.name(outcome.name)
+            guard outcome.name == input.study.gate, isGateShut(arm) else { return "\(Self.notShown)\(name)" }
+            return "isn’t shown harmless \(name.hasPrefix("time ") ? place(name) : "in " + name)"
+        }
         let isUp = direction == .higher
         let number = size(found, index, outcome)
         let name = words.name(outcome.name)
@@ -99,7 +108,7 @@ struct Headline {
             factor /= 60
             unit = "hours a week"
         }
-        let places = words.places(outcome, found.ci95, factor: factor)
+        let places = words.places(found, outcome, factor: factor)
         return (
             words.number(
                 found.difference * factor, "comparisons.\(index).difference", places: places, factor: factor),
@@ -212,7 +221,7 @@ struct ComparedArms {
         let arms = names.filter { !isIdentical($0) }
         if let selected = summary.selection?.arm, arms.contains(selected) { return selected }
         guard arms.count > 1 else { return arms.first }
-        let judged = judged.filter { $0.name != StudyClaims.gate }
+        let judged = judged.filter { $0.name != study.gate }
         guard let outcome = judged.first(where: { $0.name == Self.rings }) ?? judged.first else {
             return arms.first
         }

@@ -1,7 +1,7 @@
 // How a report says an outcome and writes its numbers.
 //
 // Guarantees: words, unit and better side come from the outcome's row; a number that has an interval is written to the first significant digit of half of it,
-// and the interval's ends with as many decimals; a share is shown in percent; blanks before units don't break.
+// and the interval's ends with as many decimals; a difference that would read as nothing there has one more; a share is shown in percent; blanks before units don't break.
 // Does not: name columns of files.
 
 package import IsletFiles
@@ -24,7 +24,7 @@ package struct OutcomeWords: Sendable {
 
     /// For readers, without the unit.
     func name(_ outcome: String) -> String {
-        unit.words(Outcome.named(outcome)?.words ?? PolicyOutcome.named(outcome)?.words ?? outcome)
+        (Outcome.named(outcome)?.words ?? PolicyOutcome.named(outcome)?.words).map(unit.text) ?? outcome
     }
 
     /// A bound of the consensus, in mg/dL.
@@ -80,6 +80,17 @@ package struct OutcomeWords: Sendable {
         return Self.places(half: half)
     }
 
+    /// Of a difference: as its interval asks for, and one more where it would read as nothing that one more shows.
+    func places(_ comparison: StudySummary.Comparison, _ outcome: Outcome?, factor: Double? = nil) -> Int {
+        let places = places(outcome, comparison.ci95, factor: factor)
+        let value = comparison.difference * (factor ?? self.factor(outcome))
+        func isNothing(_ places: Int) -> Bool {
+            ChartNumber.text(value, places: places) == ChartNumber.text(0, places: places)
+        }
+        let isMore = comparison.ci95 != nil && places < 4 && isNothing(places) && !isNothing(places + 1)
+        return isMore ? places + 1 : places
+    }
+
     static func places(half: Double) -> Int {
         var places = 0
         var scaled = half
@@ -102,17 +113,24 @@ package struct OutcomeWords: Sendable {
         text(estimate.mean, outcome, estimate.ci95) + interval(estimate.ci95, outcome)
     }
 
-    private func interval(_ bounds: StudySummary.ConfidenceBounds?, _ outcome: Outcome?) -> String {
+    private func interval(
+        _ bounds: StudySummary.ConfidenceBounds?, _ outcome: Outcome?, places: Int? = nil
+    ) -> String {
         guard let bounds else { return "" }
-        return " [\(text(bounds.lower, outcome, bounds)), \(text(bounds.upper, outcome, bounds))]"
+        let places = places ?? self.places(outcome, bounds)
+        let ends = [bounds.lower, bounds.upper].map {
+            ChartNumber.text($0 * factor(outcome), places: places)
+        }
+        return " [\(ends[0]), \(ends[1])]"
     }
 
     /// `+0.26 [0.21, 0.31]`.
     func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome?) -> String {
-        let number = text(comparison.difference, outcome, comparison.ci95)
-        let isNothing = number == text(0, outcome, comparison.ci95)
+        let places = places(comparison, outcome)
+        let number = ChartNumber.text(comparison.difference * factor(outcome), places: places)
+        let isNothing = number == ChartNumber.text(0, places: places)
         return (comparison.difference > 0 && !isNothing ? "+" : "") + number
-            + interval(comparison.ci95, outcome)
+            + interval(comparison.ci95, outcome, places: places)
     }
 
     // MARK: Markup
@@ -134,11 +152,11 @@ package struct OutcomeWords: Sendable {
 
     /// `[lower, upper]`; nothing where there is none.
     func interval(
-        _ bounds: StudySummary.ConfidenceBounds?, _ path: String, _ outcome: Outcome?, factor: Double? = nil
+        _ bounds: StudySummary.ConfidenceBounds?, _ path: String, _ outcome: Outcome?, places: Int? = nil
     ) -> HTML {
         guard let bounds else { return "" }
-        let scale = factor ?? self.factor(outcome)
-        let places = places(outcome, bounds, factor: scale)
+        let scale = self.factor(outcome)
+        let places = places ?? self.places(outcome, bounds)
         let ends = [bounds.lower, bounds.upper].enumerated().map {
             number($0.element * scale, "\(path).ci95.\($0.offset)", places: places, factor: scale)
         }
@@ -153,9 +171,11 @@ package struct OutcomeWords: Sendable {
 
     /// A difference with its interval.
     func difference(_ comparison: StudySummary.Comparison, _ path: String, _ outcome: Outcome?) -> HTML {
-        let number = number(comparison.difference, "\(path).difference", outcome, comparison.ci95)
+        let (factor, places) = (factor(outcome), places(comparison, outcome))
+        let number = number(
+            comparison.difference * factor, "\(path).difference", places: places, factor: factor)
         guard comparison.ci95 != nil else { return number }
-        return "\(number) \(interval(comparison.ci95, path, outcome))"
+        return "\(number) \(interval(comparison.ci95, path, outcome, places: places))"
     }
 
     /// p as tables print it: three decimals, and never 0.

@@ -1,7 +1,7 @@
 // Time in ranges: a bar an arm, with the goals of the consensus.
 //
-// Guarantees: five segments from the lowest range up that are the means of the arm's outcomes and add up to the whole day; a label keeps to its segment or has a
-// line to it; goals are those of adults (International Consensus on Time in Range, Battelino et al. 2019), and a sign says whether each is met.
+// Guarantees: five segments from the lowest range up that are the means of the arm's outcomes and add up to the whole day; a label is what its goal is about, and
+// has a line to it: to its segment, or to a bracket around the two of which it is the sum; goals are those of adults (International Consensus on Time in Range, Battelino et al. 2019), and a sign says whether each is met.
 // Does not: draw an arm of which a range is not known.
 
 import IsletFiles
@@ -142,11 +142,11 @@ struct RangesFigure {
             let spots = draw(bar, x: x, top: top, tall: tall, thick: thick, &picture)
             label(bar, spots, x: x + thick, hasTime: hasTime, &picture)
         }
-        let spots = Self.spots(bars[bars.count - 1], top: top, tall: tall)
-        let places = LabelPlacement.column(spots.reversed().map(\.middle), by: 17, within: top...(top + tall))
+        let last = Self.spots(bars[bars.count - 1], top: top, tall: tall)
+        let places = LabelPlacement.column(
+            (0..<5).reversed().map { Self.middle($0, last) }, by: 17, within: top...(top + tall))
         for (range, place) in zip((0..<5).reversed(), places) {
             let goal = RangeGoal.all[range]
-            // A segment has its own share; two goals are of it and the one beyond it.
             let words = input.words
             let whole = [
                 "below \(words.bound(54))", "all below \(words.bound(70))", name(2),
@@ -158,21 +158,35 @@ struct RangesFigure {
         return picture
     }
 
-    private static func spots(_ bar: Bar, top: Double, tall: Double) -> [(
-        from: Double, to: Double, middle: Double
-    )] {
+    private typealias Spot = (from: Double, to: Double)
+
+    private static func spots(_ bar: Bar, top: Double, tall: Double) -> [Spot] {
         let whole = max(1e-9, bar.parts.reduce(0, +))
         var y = top + tall
         return bar.parts.map { part in
             let height = part / whole * tall
             defer { y -= height }
-            return (y - height, y, y - height / 2)
+            return (y - height, y)
         }
+    }
+
+    /// The segments that a goal is about: all below 70 is two, and so is all above 180.
+    private static func about(_ goal: Int) -> ClosedRange<Int> {
+        switch goal {
+        case 1: 0...1
+        case 3: 3...4
+        default: goal...goal
+        }
+    }
+
+    /// Where a goal's label has its line to: into its own segment, also where it is about the one beyond it.
+    private static func middle(_ goal: Int, _ spots: [Spot]) -> Double {
+        (spots[goal].from + spots[goal].to) / 2
     }
 
     private func draw(
         _ bar: Bar, x: Double, top: Double, tall: Double, thick: Double, _ picture: inout Picture
-    ) -> [Double] {
+    ) -> [Spot] {
         let spots = Self.spots(bar, top: top, tall: tall)
         for (range, spot) in spots.enumerated() {
             // Two units of the ground between segments, as far as there is room for them.
@@ -184,24 +198,33 @@ struct RangesFigure {
                     "\(bar.name), \(name(range)): \(Self.percent(bar.parts[range])), \(Self.time(bar.parts[range])) a day"
             )
         }
-        return spots.map(\.middle)
+        return spots
     }
 
     private func label(
-        _ bar: Bar, _ spots: [Double], x: Double, hasTime: Bool, _ picture: inout Picture
+        _ bar: Bar, _ spots: [Spot], x: Double, hasTime: Bool, _ picture: inout Picture
     ) {
         let order = Array((0..<5).reversed())
         let tops = picture.height
         let places = LabelPlacement.column(
-            order.map { spots[$0] }, by: 17, within: 44...(tops - 8))
+            order.map { Self.middle($0, spots) }, by: 17, within: 44...(tops - 8))
         for (range, place) in zip(order, places) {
             let goal = RangeGoal.all[range]
-            let isMet = goal.isMet(bar.measured[range])
-            picture.line(from: (x + 1, spots[range]), to: (x + 8, place), .muted)
-            let time = hasTime ? " · \(Self.time(bar.parts[range]))" : ""
+            let measured = bar.measured[range]
+            let isMet = goal.isMet(measured)
+            let about = Self.about(range)
+            let from = about.count > 1 ? x + 4 : x + 1
+            if about.count > 1 {
+                // Beside both, so that nobody takes the sum for the one.
+                let (top, bottom) = (spots[about.upperBound].from + 1, spots[about.lowerBound].to - 1)
+                picture.line(from: (from, top), to: (from, bottom), .muted)
+                for end in [top, bottom] { picture.line(from: (x + 1, end), to: (from, end), .muted) }
+            }
+            picture.line(from: (from, Self.middle(range, spots)), to: (x + 9, place), .muted)
+            let time = hasTime ? " · \(Self.time(measured))" : ""
             picture.text(
-                "\(isMet ? "✓" : "✕")", x: x + 10, y: place + 4.1, style: "x", ink: isMet ? .target : .low)
-            picture.text("\(Self.percent(bar.parts[range]))\(time)", x: x + 23, y: place + 4.1)
+                "\(isMet ? "✓" : "✕")", x: x + 11, y: place + 4.1, style: "x", ink: isMet ? .target : .low)
+            picture.text("\(Self.percent(measured))\(time)", x: x + 24, y: place + 4.1)
         }
     }
 

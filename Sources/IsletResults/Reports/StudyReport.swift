@@ -26,7 +26,8 @@ package struct StudyReport {
     /// The outcomes whose differences a report shows.
     package static func shownOutcomes(_ study: Study) -> Set<String> {
         Set(
-            OutcomeWords.main + study.primary + [ComparedArms.rings, "tbr_70_percent", StudyClaims.gate]
+            OutcomeWords.main + study.primary
+                + [ComparedArms.rings, "tbr_70_percent", StudyClaims.gate, study.gate]
                 + (study.subject.kind.isPerson
                     ? [] : study.outcomes.filter { $0.display == .always }.map(\.name)))
     }

@@ -25,7 +25,7 @@ struct SweepHeadline {
             return "\(sweep.points.count) variants come to the same"
         }
         let factor = sweep.factors[most.factor]
-        let clauses = zip(sweep.outcomes, most.differences).filter { $0.0.name != StudyClaims.gate }
+        let clauses = zip(sweep.outcomes, most.differences).filter { $0.0.name != input.study.gate }
             .compactMap { outcome, difference -> HTML? in
                 guard let difference else { return nil }
                 guard difference == 0 || isShown(outcome, difference, most) else {

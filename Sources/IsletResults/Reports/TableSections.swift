@@ -142,7 +142,7 @@ struct TableSections {
         var rows: HTML = ""
         for (index, failure) in failures.prefix(15).enumerated() {
             rows +=
-                "<tr><td class=\"n\">\(words.number(Double(failure.session), "failures.\(index).session", places: 0))</td><td class=\"name\">\(failure.subject)</td><td class=\"name\">\(failure.arm)</td><td class=\"n\">\(words.number(failure.days, "failures.\(index).days", places: 2))</td><td>\(input.unit.words(failure.reason))</td></tr>\n"
+                "<tr><td class=\"n\">\(words.number(Double(failure.session), "failures.\(index).session", places: 0))</td><td class=\"name\">\(failure.subject)</td><td class=\"name\">\(failure.arm)</td><td class=\"n\">\(words.number(failure.days, "failures.\(index).days", places: 2))</td><td>\(failure.reason)</td></tr>\n"
         }
         let more: HTML =
             failures.count > 15

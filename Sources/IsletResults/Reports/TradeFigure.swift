@@ -2,7 +2,7 @@
 //
 // Guarantees: better lies left of zero and worse right of it in every row, whichever way its outcome is counted; each row names the unit that it is drawn in, and a
 // mark shows how long that is: the margin where there is one, else a share of the standard deviation over people; each of both has a scale of its own, so that a
-// narrow margin makes no other effect look like none. A square is claimed, an empty one exploratory, a diamond refused. Arms that come to the same are one row. Rows
+// narrow margin makes no other effect look like none. A square is claimed, an empty one exploratory, a diamond is a gate whose claim is refused. Arms that come to the same are one row. Rows
 // that are left out for want of room are counted below it.
 // Does not: draw what has no interval.
 
@@ -81,7 +81,7 @@ struct TradeFigure {
                     rows[place].arms.append(arm)
                     continue
                 }
-                let margin = outcome.name == StudyClaims.gate ? input.study.margin : nil
+                let margin = input.summary.claims.flatMap { $0.gate == outcome.name ? $0.margin : nil }
                 guard let scale = margin ?? spread(outcome, found) else { continue }
                 rows.append(
                     Row(
@@ -115,8 +115,10 @@ struct TradeFigure {
     }
 
     private func shape(_ row: Row) -> (PointShape, Bool) {
-        if input.summary.claims?.refusal != nil { return (.diamond, false) }
-        return (.square, row.comparison.family != .exploratory)
+        let isRefused = input.summary.claims?.refusal != nil
+        if isRefused, row.hasMargin { return (.diamond, false) }
+        // Behind a refused gate nothing is claimed.
+        return (.square, !isRefused && row.comparison.family != .exploratory)
     }
 
     private func picture(_ rows: [Row], width: Double, isNarrow: Bool) -> Picture {
@@ -232,7 +234,10 @@ struct TradeFigure {
 
     /// What a row's mark is worth.
     private func worth(_ row: Row, _ reach: Reach) -> String {
-        guard !row.hasMargin else { return "the margin = \(ChartNumber.text(row.scale, places: 2)) points" }
+        guard !row.hasMargin else {
+            return
+                "the margin = \(ChartNumber.text(row.scale, places: GateSentence.places(of: row.scale))) \(words.differenceUnit(row.outcome))"
+        }
         let value = reach.step * row.scale * words.factor(row.outcome)
         return
             "\(ChartNumber.text(reach.step, places: reach.step < 1 ? 1 : 0)) sd = \(ChartNumber.text(value, places: OutcomeWords.places(half: value))) \(words.differenceUnit(row.outcome))"

@@ -69,9 +69,11 @@ struct VerdictCards {
     /// Those that the study declares, filled up with those that everybody asks for.
     private var outcomes: [Outcome] {
         var names = input.study.primary
+        let gate = input.study.gate
         let usual =
             input.isOfPeople
-            ? [StudyClaims.gate, "tbr_70_percent", ReportInput.rings] : input.judged.map(\.name)
+            ? [gate, gate == "tbr_70_percent" ? StudyClaims.gate : "tbr_70_percent", ReportInput.rings]
+            : input.judged.map(\.name)
         for name in usual where !names.contains(name) { names.append(name) }
         return names.prefix(3).compactMap { Outcome.named($0) }
     }
@@ -88,8 +90,10 @@ struct VerdictCards {
                 below: "all \(words.number(Double(found.n), "\(path).n", places: 0)) pairs")
         }
         let unit = words.differenceUnit(outcome)
-        let number = words.number(found.difference, "\(path).difference", outcome, found.ci95)
-        let sign = sign(found.difference * words.factor(outcome), words.places(outcome, found.ci95))
+        let (factor, places) = (words.factor(outcome), words.places(found, outcome))
+        let number = words.number(
+            found.difference * factor, "\(path).difference", places: places, factor: factor)
+        let sign = sign(found.difference * factor, places)
         let value: HTML = "\(sign)\(number)\(unit.isEmpty ? "" : "\u{a0}<small>\(unit)</small>" as HTML)"
         var below: [HTML] = []
         guard found.ci95 != nil else {
@@ -99,27 +103,37 @@ struct VerdictCards {
         }
         let (mark, word) = verdict(outcome, found, arm)
         if let weekly = week(outcome, found, path) { below.append(weekly) }
-        below.append(words.interval(found.ci95, path, outcome))
-        if outcome.name == StudyClaims.gate, let margin = input.summary.claims?.margin {
-            let places = GateSentence.places(of: margin)
-            var text: HTML =
-                "margin \(words.number(margin, "claims.margin.\(StudyClaims.gate)", places: places))"
-            if let widest = input.summary.claims?.loss?.widestMargin, widest < margin {
-                text +=
-                    ", limit \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
-            }
-            below.append(text)
+        below.append(words.interval(found.ci95, path, outcome, places: places))
+        if let claims = input.summary.claims, outcome.name == claims.gate {
+            below.append(margin(claims))
         }
         return Card(mark: mark, word: word, value: value, below: below.joined(" · "))
     }
 
-    /// `= +26 min a week`.
+    /// `margin 0.20: too wide, at most 0.16`.
+    private func margin(_ claims: StudyClaims) -> HTML {
+        let places = GateSentence.places(of: claims.margin)
+        let text: HTML =
+            "margin \(words.number(claims.margin, "claims.margin.\(claims.gate)", places: places))"
+        guard let widest = claims.loss?.widestMargin, widest < claims.margin else { return text }
+        return text
+            + ": too wide, at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
+    }
+
+    /// `= +26 min a week, from 40`.
     private func week(_ outcome: Outcome, _ found: StudySummary.Comparison, _ path: String) -> HTML? {
         guard let weekly = outcome.weekly else { return nil }
-        let places = words.places(outcome, found.ci95, factor: weekly.factor)
+        let places = words.places(found, outcome, factor: weekly.factor)
         let number = words.number(
             found.difference * weekly.factor, "\(path).difference", places: places, factor: weekly.factor)
-        return "= \(sign(found.difference * weekly.factor, places))\(number) \(weekly.unit)"
+        let from = input.arm(found.reference).flatMap { index, arm -> HTML? in
+            guard let level = arm.outcomes[outcome.name]?.mean else { return nil }
+            let number = words.number(
+                level * weekly.factor, "arms.\(index).outcomes.\(outcome.name).mean", places: places,
+                factor: weekly.factor)
+            return ", from \(number)"
+        }
+        return "= \(sign(found.difference * weekly.factor, places))\(number) \(weekly.unit)\(from ?? "")"
     }
 
     /// What rounds to nothing has none.
@@ -132,7 +146,7 @@ struct VerdictCards {
     ) -> (Mark, String) {
         let name = words.name(outcome.name)
         let gate = input.summary.claims?.claims.first { $0.arm == arm && $0.metric == outcome.name }
-        switch (outcome.name == StudyClaims.gate, gate?.verdict) {
+        switch (outcome.name == input.summary.claims?.gate, gate?.verdict) {
         case (true, .nonInferior) where gate?.isShownWorse == true:
             return (.open, "More \(name), within the margin")
         case (true, .nonInferior): return (.good, "Not worse \(Self.place(name)) by the margin")

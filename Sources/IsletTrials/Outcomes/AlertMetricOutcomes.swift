@@ -28,7 +28,8 @@ extension Outcome {
     /// What an alarm is meant to prevent, and what treating one may bring.
     private static let aroundLows: [Outcome] = [
         Outcome(
-            "hypo_events_prolonged_per_week", "lows below 70 mg/dL of 2 h or more", unit: "1/week",
+            "hypo_events_prolonged_per_week", "lows below \(70, unit: "mg/dL") of 2 h or more",
+            unit: "1/week",
             "true plasma glucose: events below 70 for 120 min or more, per week that the session lived",
             better: .lower, kind: .truth
         ) { facts in facts.perWeek(Double(facts.sessionTruth.prolonged(.low70).count)) },
@@ -47,7 +48,7 @@ extension Outcome {
 struct AlertMetricRow: Sendable {
     var name: String
     /// What readers call it.
-    var words: String
+    var words: ValueText
     var unit: String
     var meaning: String
     /// When it is empty, as the end of the meaning.
@@ -117,9 +118,9 @@ struct AlertMetricRow: Sendable {
     }
 
     /// `lows below 70 mg/dL`.
-    private static func words(_ truth: AlertTruth) -> String {
-        guard let (side, bound) = truth.plasma else { return truth.meaning }
-        return "\(side == .low ? "lows below" : "highs above") \(JSONValue.numberText(bound)) mg/dL"
+    private static func words(_ truth: AlertTruth) -> ValueText {
+        guard let (side, bound) = truth.plasma else { return ValueText(truth.meaning) }
+        return "\(side == .low ? "lows below" : "highs above") \(bound, unit: "mg/dL")"
     }
 
     private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {

@@ -36,7 +36,7 @@ extension Outcome {
         }
 
     private static func sum(
-        _ name: String, _ words: String, _ meaning: String, _ better: Better,
+        _ name: String, _ words: ValueText, _ meaning: String, _ better: Better,
         _ count: @escaping @Sendable (AlertTally) -> Int
     ) -> Outcome {
         Outcome(name, words, unit: "1/day", meaning, better: better, kind: .alerts, display: .always) {

@@ -33,14 +33,14 @@ extension Outcome {
     static let sensor: [Outcome] =
         GlucoseMetricKey.allCases.map { key in
             Outcome(
-                "sensor_" + key.rawValue, "sensor: " + key.words, unit: key.unit,
+                "sensor_" + key.rawValue, "sensor: \(key.words)", unit: key.unit,
                 "sensor glucose, late readings included: " + key.summary,
                 better: key.better, kind: .sensor, compared: key.kind == .trace ? .never : .arms
             ) { $0.sensor?[key] }
         }
         + GlucoseMetricKey.events.map { key in
             Outcome(
-                "sensor_" + key.rawValue + "_per_week", "sensor: " + key.words, unit: "1/week",
+                "sensor_" + key.rawValue + "_per_week", "sensor: \(key.words)", unit: "1/week",
                 "sensor glucose, late readings included: " + key.summary + ", per week of readings",
                 better: .lower, kind: .sensor
             ) { facts in

@@ -44,8 +44,8 @@ package struct Outcome: Sendable {
 
     /// As it stands in files.
     package let name: String
-    /// What readers call it, without its unit; bounds of glucose in mg/dL.
-    package let words: String
+    /// What readers call it, without its unit.
+    package let words: ValueText
     /// Empty for a pure number.
     package let unit: String
     /// What it is and how it is computed, in one line.
@@ -58,7 +58,7 @@ package struct Outcome: Sendable {
     let value: @Sendable (SessionFacts) -> Double?
 
     init(
-        _ name: String, _ words: String, unit: String, _ meaning: String, better: Better, kind: Kind,
+        _ name: String, _ words: ValueText, unit: String, _ meaning: String, better: Better, kind: Kind,
         compared: Compared = .arms,
         display: Display = .never, value: @escaping @Sendable (SessionFacts) -> Double?
     ) {

@@ -132,7 +132,7 @@ extension Outcome {
             "true lows (< 70 mg/dL for 15 min) that began at night and of which nobody woke before they were over, or within an hour, per week lived"
         ) { Double($0.sleptThrough.level1) },
         week(
-            "lows_l2_slept_through_per_week", "lows below 54 mg/dL slept through",
+            "lows_l2_slept_through_per_week", "lows below \(54, unit: "mg/dL") slept through",
             "the same of lows < 54 mg/dL"
         ) {
             Double($0.sleptThrough.level2)
@@ -174,7 +174,7 @@ extension Outcome {
     ]
 
     private static func rate(
-        _ name: String, _ words: String, _ meaning: String, _ better: Better, _ unit: String = "1/day",
+        _ name: String, _ words: ValueText, _ meaning: String, _ better: Better, _ unit: String = "1/day",
         _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
     ) -> Outcome {
         Outcome(name, words, unit: unit, meaning, better: better, kind: .person) { facts in
@@ -183,7 +183,7 @@ extension Outcome {
     }
 
     private static func week(
-        _ name: String, _ words: String, _ meaning: String, _ better: Better = .lower,
+        _ name: String, _ words: ValueText, _ meaning: String, _ better: Better = .lower,
         _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
     ) -> Outcome {
         Outcome(name, words, unit: "1/week", meaning, better: better, kind: .person) { facts in
@@ -192,7 +192,7 @@ extension Outcome {
     }
 
     private static func share(
-        _ name: String, _ words: String, _ meaning: String, better: Better,
+        _ name: String, _ words: ValueText, _ meaning: String, better: Better,
         _ counts: @escaping @Sendable (PersonOutcomeFacts) -> (Int, Int)
     ) -> Outcome {
         Outcome(
@@ -205,7 +205,7 @@ extension Outcome {
     }
 
     private static func delay(
-        _ name: String, _ words: String, _ meaning: String,
+        _ name: String, _ words: ValueText, _ meaning: String,
         _ sums: @escaping @Sendable (PersonOutcomeFacts) -> (Double, Int)
     ) -> Outcome {
         Outcome(

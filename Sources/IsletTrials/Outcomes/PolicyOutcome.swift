@@ -24,8 +24,8 @@ struct PolicyFacts {
 package struct PolicyOutcome: Sendable {
     /// As it stands in files.
     package let name: String
-    /// What readers call it, without its unit; bounds of glucose in mg/dL.
-    package let words: String
+    /// What readers call it, without its unit.
+    package let words: ValueText
     package let unit: String
     /// What it is and how it is computed, in one line.
     package let meaning: String
@@ -43,7 +43,7 @@ package struct PolicyOutcome: Sendable {
     ]
 
     init(
-        _ name: String, _ words: String, unit: String, _ meaning: String, better: Better,
+        _ name: String, _ words: ValueText, unit: String, _ meaning: String, better: Better,
         isStored: Bool = true,
         value: @escaping @Sendable (PolicyFacts) -> Double?
     ) {
@@ -102,7 +102,7 @@ package struct PolicyOutcome: Sendable {
     package static func named(_ name: String) -> PolicyOutcome? { all.first { $0.name == name } }
 
     private static func perDay(
-        _ name: String, _ words: String, _ unit: String, _ meaning: String, _ better: Better,
+        _ name: String, _ words: ValueText, _ unit: String, _ meaning: String, _ better: Better,
         _ amount: @escaping @Sendable (AlertTally) -> Double
     ) -> PolicyOutcome {
         PolicyOutcome(name, words, unit: unit, meaning, better: better, isStored: false) { facts in

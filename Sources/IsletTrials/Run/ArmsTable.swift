@@ -31,7 +31,7 @@ extension StudySummary {
             parts.append(differences(columns, unit, reference))
         }
         if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
-        if !failures.isEmpty { parts.append(failureText(unit)) }
+        if !failures.isEmpty { parts.append(failureText()) }
         if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }
         return parts.joined(separator: "\n")
     }
@@ -51,7 +51,7 @@ extension StudySummary {
     private static func head(_ outcome: Outcome, _ unit: GlucoseUnit, isDifference: Bool = false) -> [String]
     {
         var lines: [String] = []
-        for word in unit.words(outcome.words).split(separator: " ").map(String.init) {
+        for word in unit.text(outcome.words).split(separator: " ").map(String.init) {
             if let last = lines.last, last.count + 1 + word.count <= 12 {
                 lines[lines.count - 1] = last + " " + word
             } else {

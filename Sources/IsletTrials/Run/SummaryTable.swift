@@ -31,7 +31,7 @@ extension StudySummary {
             parts += differenceTables(unit)
         }
         if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
-        if !failures.isEmpty { parts.append(failureText(unit)) }
+        if !failures.isEmpty { parts.append(failureText()) }
         if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }
         return parts.joined(separator: "\n")
     }
@@ -218,12 +218,12 @@ extension StudySummary {
         return text
     }
 
-    func failureText(_ unit: GlucoseUnit) -> String {
+    func failureText() -> String {
         var text = "\(failures.count) of \(sessions) sessions ended early:\n"
         for failure in failures.prefix(10) {
             text += TextGrid.wrapped(
                 "  \(printable(failure.subject, limit: 30)) in \(Self.short(failure.arm)): ",
-                words: unit.words(printable(failure.reason, limit: 300)))
+                words: printable(failure.reason, limit: 300))
         }
         if failures.count > 10 { text += "  ... all of them stand in summary.json\n" }
         return text + "  In comparisons each has the worst value that anybody has.\n"

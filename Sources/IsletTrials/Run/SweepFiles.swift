@@ -21,7 +21,7 @@ extension SweepView {
             "metrics": .array(metrics.map { .string($0) }),
             "gain": gain.map { .string($0) } ?? .null, "cost": cost.map { .string($0) } ?? .null,
             "reference": reference.map { .string($0) } ?? .null,
-            "headline": .string(headline),
+            "headline": .string(headline.text),
             "unvaried": .array(unvaried.map { .string($0) }),
             "rows": .array(rows.map(json)),
             "effects": .array(

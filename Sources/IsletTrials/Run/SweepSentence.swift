@@ -10,7 +10,7 @@ extension SweepView {
     /// How an outcome's differences are spoken of.
     struct Measure {
         /// Words for a rise and for a fall.
-        var words: String
+        var words: ValueText
         var head: String
         var factor = 1.0
         var places = 2
@@ -20,23 +20,28 @@ extension SweepView {
             switch metric {
             case "alerts_notifications_per_day": (words, head) = ("rings a day", "rings/day")
             case "alerts_notifications_night_per_day": (words, head) = ("rings a night", "rings/night")
-            case "tbr_54_percent": (words, head, factor, places) = Self.minutes("below 54 mg/dL", "<54")
-            case "tbr_70_percent": (words, head, factor, places) = Self.minutes("below 70 mg/dL", "<70")
-            case "hypo_events_l1_per_week": (words, head) = ("lows below 70 mg/dL a week", "lows/week")
-            case "hypo_events_l2_per_week": (words, head) = ("lows below 54 mg/dL a week", "lows <54/week")
+            case "tbr_54_percent": (words, head, factor, places) = Self.minutes(below: 54)
+            case "tbr_70_percent": (words, head, factor, places) = Self.minutes(below: 70)
+            case "hypo_events_l1_per_week":
+                (words, head) = ("lows below \(70, unit: "mg/dL") a week", "lows/week")
+            case "hypo_events_l2_per_week":
+                (words, head) = ("lows below \(54, unit: "mg/dL") a week", "lows <54/week")
             case "alerts_suppressed_while_true_min_per_day":
                 (words, head, places) = ("silent minutes a day of something true", "silent min/day", 1)
             case "alerts_missed_per_day": (words, head) = ("missed episodes a day", "missed/day")
             default:
                 let unit = outcome?.unit ?? PolicyOutcome.named(metric)?.unit ?? ""
-                (words, head) = ((unit.isEmpty ? "" : "\(unit) of ") + metric, metric)
+                (words, head) = ("\(unit.isEmpty ? "" : "\(unit) of ")\(metric)", metric)
             }
         }
 
         private static func minutes(
-            _ below: String, _ bound: String
-        ) -> (words: String, head: String, factor: Double, places: Int) {
-            ("minutes a day \(below)", "min/day \(bound)", 14.4, 1)
+            below bound: Double
+        ) -> (words: ValueText, head: String, factor: Double, places: Int) {
+            (
+                "minutes a day below \(bound, unit: "mg/dL")",
+                "min/day <\(JSONValue.numberText(bound))", 14.4, 1
+            )
         }
 
         func number(_ value: Double) -> String { StudySummary.rounded(value * factor, places) }
@@ -49,12 +54,12 @@ extension SweepView {
         }
 
         /// `2.10 fewer rings a day [1.90, 2.31]`
-        func change(_ cell: Cell) -> String {
+        func change(_ cell: Cell) -> ValueText {
             guard let difference = cell.difference else { return "\(number(cell.mean)) \(words)" }
             if cell.isEqual { return "as many \(words)" }
             let isFall = difference < 0
-            return "\(number(abs(difference))) \(isFall ? "fewer" : "more") \(words)"
-                + (cell.bounds.map { " " + interval($0, isFall: isFall) } ?? "")
+            let bounds = cell.bounds.map { " " + interval($0, isFall: isFall) } ?? ""
+            return "\(number(abs(difference))) \(isFall ? "fewer" : "more") \(words)\(bounds)"
         }
     }
 
@@ -70,26 +75,23 @@ extension SweepView {
 
     private func sentence(
         of study: Study, _ claims: StudyClaims?, _ selection: StudySelection?
-    ) -> String {
+    ) -> ValueText {
         guard mode == .closed, let reference else { return shadowSentence }
         if let selection {
             let among = "\(selection.candidates) arm\(selection.candidates == 1 ? "" : "s")"
             guard let arm = selection.arm, let row = row(arm) else {
                 return
-                    "No variant is selected of \(among): "
-                    + (claims == nil ? "none can be compared." : "none passes the gate here.")
+                    "No variant is selected of \(among): \(claims == nil ? "none can be compared." : "none passes the gate here.")"
             }
             let others = selection.arms.count - 1
             return
-                "\(row.label) is selected of \(among)\(others > 0 ? ", with \(others) more on the front" : ""): "
-                + told(row, claims)
-                + "; that is on the people it was selected on, and what holds is its comparison on other people (seed \(selection.seed), folder `confirm`)."
+                "\(row.label) is selected of \(among)\(others > 0 ? ", with \(others) more on the front" : ""): \(told(row, claims)); that is on the people it was selected on, and what holds is its comparison on other people (seed \(selection.seed), folder `confirm`)."
         }
         guard let claims, claims.refusal == nil else {
             let why =
                 claims?.refusal
                 ?? "the study has no `margin`, so that a variant that rings less may cost lows unjudged"
-            return "No variant is recommended: \(why)." + (mostSpared.map { " " + $0 } ?? "")
+            return "No variant is recommended: \(why).\(afterwards)"
         }
         let passing = rows.filter { row in
             !row.isReference
@@ -98,8 +100,7 @@ extension SweepView {
         let best = passing.min { gained($0) < gained($1) }
         guard let best else {
             return
-                "No variant is shown to be not worse than \(reference) by the margin of \(marginText(claims))."
-                + (mostSpared.map { " " + $0 } ?? "")
+                "No variant is shown to be not worse than \(reference) by the margin of \(marginText(claims)).\(afterwards)"
         }
         let verdict = claims.claims.first { $0.arm == best.name && $0.metric == gain }?.verdict
         let isShown = verdict == .lower || verdict == .higher
@@ -108,19 +109,19 @@ extension SweepView {
     }
 
     /// What a row spares, then what it costs, in words.
-    private func told(_ row: Row, _ claims: StudyClaims?) -> String {
+    private func told(_ row: Row, _ claims: StudyClaims?) -> ValueText {
         guard let gain, let cost, let spared = row.cells[gain], let paid = row.cells[cost] else {
             return "it stands in the table"
         }
         let margin = claims.map { " of \(marginText($0))" } ?? ""
-        let rings = "\(Measure(gain).change(spared)) than \(reference ?? "the reference")"
+        let rings: ValueText = "\(Measure(gain).change(spared)) than \(reference ?? "the reference")"
         guard Self.isShownWorse(paid, cost) else {
-            return rings + "; no cost is shown: \(Measure(cost).change(paid))"
-                + (claims == nil ? "" : ", not worse by the margin" + margin)
+            let judged = claims == nil ? "" : ", not worse by the margin" + margin
+            return "\(rings); no cost is shown: \(Measure(cost).change(paid))\(judged)"
         }
         let p = paid.p.map { $0 < 0.001 ? "p < 0.001" : "p \(StudySummary.rounded($0, 3))" } ?? ""
-        return rings + ", and it COSTS \(Measure(cost).change(paid)), shown (\(p))"
-            + (claims == nil ? "" : ", though within the margin" + margin)
+        let judged = claims == nil ? "" : ", though within the margin" + margin
+        return "\(rings), and it COSTS \(Measure(cost).change(paid)), shown (\(p))\(judged)"
     }
 
     private func marginText(_ claims: StudyClaims) -> String {
@@ -135,18 +136,21 @@ extension SweepView {
         return Self.better(gain) == .higher ? -cell.mean : cell.mean
     }
 
+    /// The same as a sentence that comes after another; empty for none.
+    private var afterwards: ValueText { mostSpared.map { " \($0)" } ?? "" }
+
     /// The row of the front that spares most, in words.
-    private var mostSpared: String? {
+    private var mostSpared: ValueText? {
         guard let row = front.first(where: { !$0.isReference }) else { return nil }
         return "Described: on the front \(row.label) spares most, \(told(row, nil))."
     }
 
     /// Nobody heard them: what each factor does by itself.
-    private var shadowSentence: String {
+    private var shadowSentence: ValueText {
         guard let gain, let cost else { return "\(rows.count) rows are described, and none is judged." }
         let told = effects.filter { $0.levels.count > 1 }.sorted {
             abs($0.gainChange ?? 0) > abs($1.gainChange ?? 0)
-        }.map { effect -> String in
+        }.map { effect -> ValueText in
             guard let g = effect.gainChange, let c = effect.costChange, let first = effect.levels.first,
                 let last = effect.levels.last
             else { return "\(effect.factor): not known" }
@@ -154,11 +158,11 @@ extension SweepView {
             let isNothing =
                 effect.levels.allSatisfy { $0.gain == first.gain && $0.cost == first.cost }
             if isNothing { return "\(effect.factor): nothing" }
-            func part(_ change: Double, _ measure: Measure) -> String {
+            func part(_ change: Double, _ measure: Measure) -> ValueText {
                 "\(measure.number(abs(change))) \(change < 0 ? "fewer" : "more") \(measure.words)"
             }
             return "\(effect.factor) \(first.value) to \(last.value): \(part(g, rings)), \(part(c, silent))"
         }
-        return "Nobody heard them. " + told.joined(separator: "; ") + "."
+        return "Nobody heard them. \(told.joined(separator: "; "))."
     }
 }

@@ -14,7 +14,7 @@ extension SweepView {
     func text(_ unit: GlucoseUnit) -> String {
         let places = Set(rows.map(\.of))
         let count = rows.count
-        var text = TextGrid.wrapped("", words: unit.words(headline))
+        var text = TextGrid.wrapped("", words: unit.text(headline))
         text += "\n"
         text += TextGrid.wrapped(
             "sweep of \(printable(policy, limit: 60)): ",
@@ -32,7 +32,7 @@ extension SweepView {
                 table(shown, Array(metrics.prefix(width)), hasArms: places.count > 1, unit),
                 left: factors.count + (places.count > 1 ? 1 : 0))
             guard width == 1 || TextGrid.fits(grid) else { continue }
-            text += unit.words(grid)
+            text += grid
             if width < metrics.count {
                 text += TextGrid.wrapped("in sweep.csv: ", metrics.dropFirst(width).map { Measure($0).head })
             }

@@ -5,7 +5,7 @@
 // Does not: judge. `StudyClaims` does, and `StudySelection` picks.
 
 import IsletAlerts
-import IsletDevices
+package import IsletDevices
 package import IsletFiles
 
 package struct SweepView: Hashable, Sendable {
@@ -94,7 +94,7 @@ package struct SweepView: Hashable, Sendable {
     /// Whom no alert reaches: not varied.
     package let unvaried: [String]
     /// The first sentence.
-    package var headline = ""
+    package var headline = ValueText()
 
     /// The rows on the front, by rising gain.
     package var front: [Row] {

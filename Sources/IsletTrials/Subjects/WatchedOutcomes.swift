@@ -67,11 +67,11 @@ extension Outcome {
     }
 
     private static func share(
-        _ name: String, _ words: String, _ metric: AlertMetric,
+        _ name: String, _ words: ValueText, _ metric: AlertMetric,
         _ isBeyond: @escaping @Sendable (Double) -> Bool
     ) -> Outcome {
         Outcome(
-            name, "time with " + words, unit: "%", "true " + words + ": share of the time", better: .lower,
+            name, "time with \(words)", unit: "%", "true \(words): share of the time", better: .lower,
             kind: .subject, display: .always
         ) { facts in
             guard let values = facts.watched?.values(metric), !values.isEmpty else { return nil }
@@ -151,7 +151,7 @@ extension Outcome {
     ]
 
     private static func deed(
-        _ name: String, _ words: String, _ meaning: String, _ better: Better,
+        _ name: String, _ words: ValueText, _ meaning: String, _ better: Better,
         _ count: @escaping @Sendable (KeeperFacts) -> Int
     ) -> Outcome {
         Outcome(name, words, unit: "1/day", meaning, better: better, kind: .person, display: .always) {

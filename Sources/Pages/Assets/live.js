@@ -185,8 +185,8 @@ function open() {
 
 /** One of a ward's people is rung for: each once, by its number. A session's own page is told of what the server rings for, and of the rest as it happens. */
 function rang(one, mark) {
-  if (facts.page === 'beside') return;
-  if (facts.page === 'ward') {
+  if (facts.page === 'beside' && ![facts.session, facts.other].includes(one.session)) return;
+  if (facts.page === 'ward' || facts.page === 'beside') {
     if (mark && mark === ringsFrom) return;
     ringsFrom = mark || ringsFrom;
     notifyOfWard(one);

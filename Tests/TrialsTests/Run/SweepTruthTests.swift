@@ -91,7 +91,7 @@ struct SweepTruthTests {
             guard let arm = selection.arm else { continue }
             let confirmed = try Self.summary(
                 study.confirmation(of: selection.arms, seed: selection.seed), effects)
-            let headline = try #require(confirmed.sweep?.headline)
+            let headline = try #require(confirmed.sweep?.headline.text)
             let truth = try #require(effects[arm])
             told += 1
             var isWrong = false

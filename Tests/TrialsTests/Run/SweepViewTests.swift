@@ -89,11 +89,13 @@ struct SweepViewTests {
         // 60 min is out, by the margin; 15 min costs 0.08 points, shown, and passes.
         let claims = try #require(found.claims)
         #expect(claims.refusal == nil)
-        #expect(view.headline.hasPrefix("15m / 30m / –, 15m, 30m: 4."), "\(view.headline)")
-        #expect(view.headline.contains("fewer rings a day ["))
+        #expect(view.headline.text.hasPrefix("15m / 30m / –, 15m, 30m: 4."), "\(view.headline)")
+        #expect(view.headline.text.contains("fewer rings a day ["))
         #expect(
-            view.headline.contains("it COSTS 1.2 more minutes a day below 54 mg/dL ["), "\(view.headline)")
-        #expect(view.headline.contains("shown (p < 0.001), though within the margin of 0.30 points"))
+            view.headline.text.contains("it COSTS 1.2 more minutes a day below 54 mg/dL ["),
+            "\(view.headline)")
+        #expect(GlucoseUnit.mmolL.text(view.headline).contains(" minutes a day below 3.0 mmol/L ["))
+        #expect(view.headline.text.contains("shown (p < 0.001), though within the margin of 0.30 points"))
         let gate = try #require(claims.gates.first { $0.arm.contains("debounce=15m") })
         #expect(gate.verdict == .nonInferior && gate.isShownWorse)
         let free = try #require(claims.gates.first { $0.arm.contains("debounce=5m") })
@@ -107,9 +109,9 @@ struct SweepViewTests {
     @Test("without a margin nothing is recommended, and the front is described with its costs")
     func noMargin() throws {
         let view = try #require(try summary(study("")).sweep)
-        #expect(view.headline.hasPrefix("No variant is recommended: the study has no `margin`"))
-        #expect(view.headline.contains("on the front 60m / 30m"))
-        #expect(view.headline.contains("COSTS"))
+        #expect(view.headline.text.hasPrefix("No variant is recommended: the study has no `margin`"))
+        #expect(view.headline.text.contains("on the front 60m / 30m"))
+        #expect(view.headline.text.contains("COSTS"))
     }
 
     @Test("the terminal has a row an arm, declared outcomes alone, and two screens at most")
@@ -154,7 +156,7 @@ struct SweepViewTests {
             return
         }
         #expect(points[0]["debounce"] == .string("0s") && points[0]["cooldown"] == .string("30m"))
-        #expect(json["headline"] == .string(view.headline))
+        #expect(json["headline"] == .string(view.headline.text))
     }
 
     @Test("a sweep in shadow is told by what each factor does")
@@ -178,7 +180,7 @@ struct SweepViewTests {
         let view = try #require(try StudySummary(of: study, store: store).sweep)
         #expect(view.rows.count == 2 && view.rows.flatMap(\.points).count == 6)
         #expect(view.rows[0].label == "0s / 0s, 60s, 5m" && view.rows[0].isReference)
-        #expect(view.headline.hasPrefix("Nobody heard them. debounce 0s to 30m: "))
-        #expect(view.headline.hasSuffix("cooldown: nothing."), "\(view.headline)")
+        #expect(view.headline.text.hasPrefix("Nobody heard them. debounce 0s to 30m: "))
+        #expect(view.headline.text.hasSuffix("cooldown: nothing."), "\(view.headline)")
     }
 }

@@ -32,7 +32,7 @@ public enum AlertMessage {
         switch code {
         case .insulinMissing:
             guard let sample else { return nil }
-            return "Insulin is missing: \(sample.value.rounded(.down), unit: "%") of the last 2 h came."
+            return LoopInsulin.missing(share: sample.value)
         case .insulinDropped:
             return details.message.isEmpty ? nil : "Not given: \(details.message)."
         default: return nil

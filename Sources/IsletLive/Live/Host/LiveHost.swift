@@ -325,6 +325,13 @@ package final class LiveHost: Sendable {
             .filter { slot in slot.face.withLock { $0.snapshot.isDegraded } }.map(\.id).sorted()
     }
 
+    /// The sessions that have failed: they don't go on, and nothing of them rings.
+    package func failed() -> [String] {
+        board.withLock { $0.slots.values.map { $0 } }.filter { slot in
+            if case .failed = slot.face.withLock({ $0.snapshot.phase }) { true } else { false }
+        }.map(\.id).sorted()
+    }
+
     /// How long, by the continuous clock, until session time comes to an instant; 0 where it has, nil where it doesn't by itself.
     package func nanoseconds(until instant: Instant, of id: String) -> Int64? {
         guard let slot = slot(id), let moment = reach(slot, { $0.continuous(at: instant) }) ?? nil else {
