@@ -110,24 +110,24 @@ struct VerdictCards {
         return Card(mark: mark, word: word, value: value, below: below.joined(" · "))
     }
 
-    /// `margin 0.20: too wide, at most 0.16`.
+    /// `margin 0.20: at most 0.16`, where it is too wide.
     private func margin(_ claims: StudyClaims) -> HTML {
         let places = GateSentence.places(of: claims.margin)
         let text: HTML =
             "margin \(words.number(claims.margin, "claims.margin.\(claims.gate)", places: places))"
         guard let widest = claims.loss?.widestMargin, widest < claims.margin else { return text }
         return text
-            + ": too wide, at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
+            + ": at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
     }
 
-    /// `= +26 min a week, from 40`.
+    /// `= +26 min a week`, and of what is counted `= −4 a week, from 27`.
     private func week(_ outcome: Outcome, _ found: StudySummary.Comparison, _ path: String) -> HTML? {
         guard let weekly = outcome.weekly else { return nil }
         let places = words.places(found, outcome, factor: weekly.factor)
         let number = words.number(
             found.difference * weekly.factor, "\(path).difference", places: places, factor: weekly.factor)
         let from = input.arm(found.reference).flatMap { index, arm -> HTML? in
-            guard let level = arm.outcomes[outcome.name]?.mean else { return nil }
+            guard outcome.isCount, let level = arm.outcomes[outcome.name]?.mean else { return nil }
             let number = words.number(
                 level * weekly.factor, "arms.\(index).outcomes.\(outcome.name).mean", places: places,
                 factor: weekly.factor)

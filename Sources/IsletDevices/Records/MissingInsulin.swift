@@ -1,0 +1,11 @@
+// The sentence of missing insulin: one for the alert, the page and the terminal.
+
+extension LoopInsulin {
+    /// What is said of a share below 100 %: corrections are missing too, so what is missing is told by the basal that it comes to.
+    public static func missing(share: Double) -> ValueText {
+        let missing = 100 - max(0, share).rounded(.down)
+        return missing < 100
+            ? "Insulin is missing: \(missing, unit: "%") of 2 h of basal."
+            : "Insulin is missing: 2 h of basal or more."
+    }
+}
