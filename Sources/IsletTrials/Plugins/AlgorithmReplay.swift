@@ -50,7 +50,7 @@ package struct AlgorithmReplay {
             let begins = isFirst || record.input.earlier != nil
             let question = StepQuestion(
                 input: record.input, beginsAnew: begins, undoesLast: undoes && !begins)
-            guard let answer = try group.ask([(0, question)]).first?.step else { continue }
+            let answer = try group.ask(question).step
             (isFirst, undoes) = (false, !record.failure.isEmpty)
             try each(Self.compare(record, answer))
         }

@@ -54,7 +54,9 @@ struct PluginAnswers {
                 answers.append(Self.foreign(numbers.step, numbers.handle, step, handle))
                 continue
             }
-            answers.append(answer(dose ?? DoseRow(), numbers?.values ?? [], handle: handle, step: step))
+            answers.append(
+                Self.answer(
+                    dose ?? DoseRow(), numbers?.values ?? [], of: ready.numbers, handle: handle, step: step))
         }
         guard next == count, own.isEmpty || own.count == count else {
             throw .init(
@@ -72,11 +74,15 @@ struct PluginAnswers {
                 "the algorithm answered step \(step) of \(handle), asked for step \(asked) of \(whom)"))
     }
 
-    /// - Parameter values: NaN where absent; none where nothing was said.
-    func answer(_ dose: DoseRow, _ values: [Double], handle: Int64, step: Int64) -> PluginAnswer {
+    /// - Parameters:
+    ///   - values: NaN where absent; none where nothing was said.
+    ///   - known: the numbers that the program said it has.
+    static func answer(
+        _ dose: DoseRow, _ values: [Double], of known: [PluginReady.Number], handle: Int64, step: Int64
+    ) -> PluginAnswer {
         func failed(_ cause: String) -> PluginAnswer { PluginAnswer(step: .failed(cause)) }
         guard dose.handle == handle, dose.step == step else {
-            return Self.foreign(dose.step, dose.handle, step, handle)
+            return foreign(dose.step, dose.handle, step, handle)
         }
         let sum = dose.basal + dose.correction + dose.meal + dose.glucagon
         guard sum.isFinite || dose.parts.allSatisfy(\.isFinite) else {
@@ -86,8 +92,8 @@ struct PluginAnswers {
             return failed("the algorithm's dose is negative")
         }
         // Twice what may be asked for is no dose that was cut off, but a mistake.
-        guard sum <= Self.largestDose || dose.parts.allSatisfy({ $0 <= Self.largestDose }) else {
-            return failed("the algorithm's dose is above \(Int(Self.largestDose)) U")
+        guard sum <= largestDose || dose.parts.allSatisfy({ $0 <= largestDose }) else {
+            return failed("the algorithm's dose is above \(Int(largestDose)) U")
         }
         guard dose.flags & ~1 == 0 else { return failed("the algorithm's answer has unknown flags") }
         guard !dose.forecast.isInfinite, !(dose.forecast < 0) else {
@@ -95,7 +101,7 @@ struct PluginAnswers {
         }
         var numbers: [OwnNumber] = []
         if !values.isEmpty {
-            for (number, value) in zip(ready.numbers, values) where !value.isNaN {
+            for (number, value) in zip(known, values) where !value.isNaN {
                 guard value.isFinite else { return failed("\(number.name) is infinite") }
                 numbers.append(OwnNumber(number.name, value))
             }

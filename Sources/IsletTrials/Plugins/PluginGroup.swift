@@ -52,7 +52,11 @@ package final class PluginGroup {
     /// - Parameter questions: members by their place, in the order of slots.
     /// - Returns: in the same order.
     package func ask(_ questions: [(member: Int, question: StepQuestion)]) throws -> [PluginAnswer] {
-        guard case .process(let process) = seat else { return answersInside(questions) }
+        let process: PluginProcess
+        switch seat {
+        case .inside(let seats): return questions.map { answerInside(seats, $0.member, $0.question) }
+        case .process(let running): process = running
+        }
         write(questions)
         let place = { [members] in
             guard let first = questions.first else { return "" }
@@ -75,20 +79,24 @@ package final class PluginGroup {
         }
     }
 
-    private func answersInside(_ questions: [(member: Int, question: StepQuestion)]) -> [PluginAnswer] {
-        guard case .inside(let seats) = seat else { return [] }
-        let reader = PluginAnswers(host.ready, questions, members)
-        return questions.map { member, question in
-            rows(member, question) {
-                seats.begin(member, $0)
-            } history: {
-                seats.hear(member, $0)
-            }
-            let (handle, step) = (Int64(members[member].slot), question.input.algorithmTime)
-            let (dose, numbers, why) = seats.ask(member, asked(handle, question))
-            return why.map { PluginAnswer(step: .failed($0)) }
-                ?? reader.answer(dose, numbers, handle: handle, step: step)
+    /// Asks for the first member alone: within this program nothing is made for that but the answer.
+    func ask(_ question: StepQuestion) throws -> PluginAnswer {
+        if case .inside(let seats) = seat { return answerInside(seats, 0, question) }
+        let answers = try ask([(0, question)])
+        return answers[0]
+    }
+
+    private func answerInside(_ seats: LibrarySeats, _ member: Int, _ question: StepQuestion) -> PluginAnswer
+    {
+        rows(member, question) {
+            seats.begin(member, $0)
+        } history: {
+            seats.hear(member, $0)
         }
+        let (handle, step) = (Int64(members[member].slot), question.input.algorithmTime)
+        let (dose, numbers, why) = seats.ask(member, asked(handle, question))
+        if let why { return PluginAnswer(step: .failed(why)) }
+        return PluginAnswers.answer(dose, numbers, of: host.ready.numbers, handle: handle, step: step)
     }
 
     /// Nobody of it asks any more.

@@ -55,6 +55,21 @@ final class PluginSeats {
         (algorithm, listener) = (seats(hosts.algorithm), seats(hosts.listener))
     }
 
+    /// Asks for the only session, without a list of one: nearly every question of a program within this one is such.
+    /// - Throws: `PluginFailure`, `PluginTimeout`.
+    func ask(_ question: HeldQuestion) throws -> HeldAnswer {
+        var answer = HeldAnswer(numbers: hosts.haveNumbers ? [] : nil)
+        if let host = hosts.algorithm, let asked = question.algorithm {
+            let said = try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask(asked)
+            answer.algorithm = said.step
+            if !said.numbers.isEmpty { answer.numbers? += said.numbers }
+        }
+        if let host = hosts.listener, let asked = question.listener {
+            take(try group(host, &listener, 0, askers) { $0.seeds.listener }.ask(asked), of: host, &answer)
+        }
+        return answer
+    }
+
     /// Asks for some sessions at once, by their place.
     /// - Returns: in the same order.
     /// - Throws: `PluginFailure`, `PluginTimeout`.
@@ -70,14 +85,17 @@ final class PluginSeats {
         }
         if let host = hosts.listener {
             let said = try ask(host, &listener, asked, \.listener) { $0.seeds.listener }
-            for (place, answer) in said.enumerated() {
-                answers[place].numbers? += answer.numbers
-                guard case .failed(let cause) = answer.step else { continue }
-                answers[place].hasListenerFailed = true
-                host.countFailedStep(cause)
-            }
+            for (place, answer) in said.enumerated() { take(answer, of: host, &answers[place]) }
         }
         return answers
+    }
+
+    /// What a program that listens has said.
+    private func take(_ said: PluginAnswer, of listener: PluginHost, _ answer: inout HeldAnswer) {
+        answer.numbers? += said.numbers
+        guard case .failed(let cause) = said.step else { return }
+        answer.hasListenerFailed = true
+        listener.countFailedStep(cause)
     }
 
     /// Nobody of them asks any more.
@@ -90,22 +108,27 @@ final class PluginSeats {
         _ host: PluginHost, _ groups: inout [PluginGroup?], _ asked: [(member: Int, question: HeldQuestion)],
         _ part: (HeldQuestion) -> StepQuestion?, seed: (PluginAsker) -> UInt64
     ) throws -> [PluginAnswer] {
-        func group(_ place: Int, _ members: [PluginAsker]) throws -> PluginGroup {
-            if let known = groups[place] { return known }
-            let new = try PluginGroup(
-                host, members: members.map { PluginPerson(slot: host.slot(of: $0.index), seed: seed($0)) })
-            groups[place] = new
-            return new
-        }
         guard host.ready.isTogether else {
             var answers: [PluginAnswer] = []
             for (member, question) in asked {
                 guard let question = part(question) else { continue }
-                answers += try group(member, [askers[member]]).ask([(0, question)])
+                answers.append(try group(host, &groups, member, [askers[member]], seed: seed).ask(question))
             }
             return answers
         }
-        return try group(0, askers).ask(
+        return try group(host, &groups, 0, askers, seed: seed).ask(
             asked.compactMap { member, question in part(question).map { (member, $0) } })
+    }
+
+    /// The group at a place, made where it is asked first.
+    private func group(
+        _ host: PluginHost, _ groups: inout [PluginGroup?], _ place: Int, _ members: [PluginAsker],
+        seed: (PluginAsker) -> UInt64
+    ) throws -> PluginGroup {
+        if let known = groups[place] { return known }
+        let new = try PluginGroup(
+            host, members: members.map { PluginPerson(slot: host.slot(of: $0.index), seed: seed($0)) })
+        groups[place] = new
+        return new
     }
 }

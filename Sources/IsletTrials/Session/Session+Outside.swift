@@ -40,9 +40,9 @@ extension Session {
         try executor.advance(to: limit)
         while executor.isHeld {
             guard !hosts.isEmpty, let question = heldQuestion else { throw NobodyAsked() }
-            if seats == nil { seats = PluginSeats(hosts, [asker]) }
-            guard let answer = try seats?.ask([(0, question)]).first else { throw NobodyAsked() }
-            self.answer(answer)
+            let seats = self.seats ?? PluginSeats(hosts, [asker])
+            self.seats = seats
+            answer(try seats.ask(question))
             if let failure { throw failure }
             try executor.advance(to: limit)
         }

@@ -13,6 +13,8 @@ import { hideDeclined, isScreen, pageKey, tellScreen, toldOf } from './commands.
 
 const facts = document.body.dataset;
 const between = 1000;         // ms, at least, between two fetches of what goes on by itself
+const betweenMany = 2000;     // ms, the same for a ward of so many that drawing it costs: what rings is told by the stream, at once
+const many = 50;
 const betweenActs = 150;      // ms, after what the reader did
 const atLeastEvery = 10000;   // ms, where only time went on
 const silence = 4500;         // ms without a word of the server, which speaks every 2 s: then nothing shown is live
@@ -40,12 +42,14 @@ const address = () => facts.page === 'ward' ? `/pages/ward/fragments?well=${want
   : facts.page === 'beside' ? `/pages/${encodeURIComponent(facts.session)}/beside/${encodeURIComponent(facts.other)}/fragments?hours=${facts.hours}${width()}`
   : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}${width()}`;
 
+const pause = () => document.querySelectorAll('.rows > [data-session]').length > many ? betweenMany : between;
+
 /** Brings the page up to date, soon; at once where the reader waits for it. */
 export function refresh(isAwaited = false) {
   isWanted = true;
   if (isFetching || (timer && isAwaited !== true)) return;
   clearTimeout(timer);
-  timer = setTimeout(run, Math.max(0, fetchedAt + (isAwaited === true ? betweenActs : between) - performance.now()));
+  timer = setTimeout(run, Math.max(0, fetchedAt + (isAwaited === true ? betweenActs : pause()) - performance.now()));
 }
 
 async function run() {
