@@ -25,8 +25,8 @@ final class SessionMemory: Sendable {
         var notified: [AlertName: Instant] = [:]
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []
-        /// Whether the pump gave nothing when it was last looked at; nil before.
-        var isDry: Bool?
+        /// Since when every look found a pump that gives nothing; nil while it gives.
+        var dryAt: Instant?
     }
 
     /// A story that is over.
@@ -67,15 +67,13 @@ final class SessionMemory: Sendable {
         }
     }
 
-    /// The account of insulin every five minutes, and when the pump stops.
+    /// The account of insulin every five minutes, and when the pump stopped.
     func take(_ snapshot: LiveSnapshot) {
         guard let insulin = snapshot.insulin else { return }
         state.withLock { state in
             let now = snapshot.now
-            let isDry = snapshot.pump?.givesNothing ?? false
-            let hasStopped = isDry && state.isDry == false
-            state.isDry = isDry
-            if !hasStopped, let last = state.insulin.last,
+            state.dryAt = snapshot.pump?.givesNothing == true ? state.dryAt ?? now : nil
+            if let last = state.insulin.last,
                 now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute
             {
                 return
@@ -182,6 +180,7 @@ extension SessionMemory.State {
         then.log.person = log.person.filter { $0.instant <= at }
         then.log.decisions = log.decisions?.filter { $0.at <= at }
         then.insulin = insulin.filter { $0.at <= at }
+        then.dryAt = dryAt.flatMap { $0 <= at ? $0 : nil }
         then.closed = closed.filter { $0.at <= at }
         let active = Dictionary(standing.map { ($0.alert.code, $0) }) { $1 }
         then.log.spans = log.spans.filter { $0.from <= at }

@@ -84,13 +84,14 @@ extension SessionView {
 }
 
 extension SessionView {
-    /// By the pump's own account, which is looked at every five minutes and when it stops.
+    /// When the pump was first seen to give nothing, or by its own account, which is looked at every five minutes, where that is earlier.
     private static func noInsulinSince(
         _ live: LiveSnapshot, _ memory: SessionMemory.State, at now: Instant
     ) -> Instant? {
         guard live.pump?.givesNothing == true, case .running = live.phase else { return nil }
-        guard let total = live.insulin.map({ $0.bolus + $0.basal }) else { return now }
-        return memory.insulin.first { $0.value >= total - 1e-9 }?.at ?? now
+        let seen = memory.dryAt ?? now
+        guard let total = live.insulin.map({ $0.bolus + $0.basal }) else { return seen }
+        return min(seen, memory.insulin.first { $0.value >= total - 1e-9 }?.at ?? now)
     }
 
     /// The least-squares slope of three readings or more.

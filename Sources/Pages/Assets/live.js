@@ -2,7 +2,7 @@
 // that breaks (also because the server was killed) or says nothing for 5 s (the server says something every 2 s) is opened again by itself, later and later up to
 // 10 s, while a surface says since when nothing is known; then everything is fetched anew, and events that were missed come once, by their numbers. A new alert is spoken once.
 import { swap, forget } from './swap.js';
-import { setClock, writeTimes, tick, setLost } from './times.js';
+import { isCrowd, setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
 import { notify, notifyOfServer, notifyOfWard, thaw, withdraw } from './notify.js';
 import { found as foundTone, lost as lostTone, ring } from './sound.js';
@@ -13,8 +13,7 @@ import { hideDeclined, isScreen, pageKey, tellScreen, toldOf } from './commands.
 
 const facts = document.body.dataset;
 const between = 1000;         // ms, at least, between two fetches of what goes on by itself
-const betweenMany = 2000;     // ms, the same for a ward of so many that drawing it costs: what rings is told by the stream, at once
-const many = 50;
+const betweenMany = 2000;     // ms, the same for a crowd
 const betweenActs = 150;      // ms, after what the reader did
 const atLeastEvery = 10000;   // ms, where only time went on
 const silence = 4500;         // ms without a word of the server, which speaks every 2 s: then nothing shown is live
@@ -42,7 +41,7 @@ const address = () => facts.page === 'ward' ? `/pages/ward/fragments?well=${want
   : facts.page === 'beside' ? `/pages/${encodeURIComponent(facts.session)}/beside/${encodeURIComponent(facts.other)}/fragments?hours=${facts.hours}${width()}`
   : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}${width()}`;
 
-const pause = () => document.querySelectorAll('.rows > [data-session]').length > many ? betweenMany : between;
+const pause = () => isCrowd() ? betweenMany : between;
 
 /** Brings the page up to date, soon; at once where the reader waits for it. */
 export function refresh(isAwaited = false) {

@@ -7,6 +7,12 @@ let speed = 0;    // session seconds per second
 let isLost = false;
 const clocks = new Map(); // of a ward's sessions
 const mostAhead = 900;
+const many = 50;        // people; drawing a ward of more costs
+const seldom = 1800;    // ms between two looks at their ages
+let tickedAt = -Infinity;
+
+/** A ward of so many that it is drawn every two seconds: what rings is told by the stream, at once. */
+export const isCrowd = () => document.querySelectorAll('.rows > [data-session], .wellline .name').length > many;
 
 const speedOf = (pace) => pace === 'max' || pace === 'paused' ? 0 : Number(pace) || 0;
 
@@ -97,6 +103,7 @@ export function writeTimes(root = document) {
 }
 
 export function tick() {
+  tickedAt = performance.now();
   if (isLost) {
     for (const node of document.querySelectorAll('[data-age]')) set(node, 'age unknown');
     for (const node of document.querySelectorAll('[data-until], [data-for]')) set(node, 'unknown');
@@ -125,5 +132,5 @@ export function startTimes() {
   setClock(Number(facts.now || 0), facts.page === 'past' ? 'paused' : facts.pace || 'paused');
   writeTimes();
   tick();
-  setInterval(tick, 1000);
+  setInterval(() => { if (!isCrowd() || performance.now() - tickedAt > seldom) tick(); }, 1000);
 }
