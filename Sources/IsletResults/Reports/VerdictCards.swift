@@ -120,14 +120,16 @@ struct VerdictCards {
             + ": at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
     }
 
-    /// `= +26 min a week`, and of what is counted `= −4 a week, from 27`.
+    /// `= +26 min a week`, and of what is counted and shown to change `= −4 a week, from 27`.
     private func week(_ outcome: Outcome, _ found: StudySummary.Comparison, _ path: String) -> HTML? {
         guard let weekly = outcome.weekly else { return nil }
         let places = words.places(found, outcome, factor: weekly.factor)
         let number = words.number(
             found.difference * weekly.factor, "\(path).difference", places: places, factor: weekly.factor)
         let from = input.arm(found.reference).flatMap { index, arm -> HTML? in
-            guard outcome.isCount, let level = arm.outcomes[outcome.name]?.mean else { return nil }
+            guard outcome.isCount, let level = arm.outcomes[outcome.name]?.mean,
+                Finding(found, outcome, input.summary.claims).direction != .none
+            else { return nil }
             let number = words.number(
                 level * weekly.factor, "arms.\(index).outcomes.\(outcome.name).mean", places: places,
                 factor: weekly.factor)
