@@ -18,7 +18,7 @@ struct SessionCharts {
     init(_ view: SessionView, _ context: PageContext) {
         let now = view.now.minutes
         // What the algorithm foresees is in the picture.
-        let ahead = view.live.forecast.map { $0.at.minutes - now + 5 } ?? 30
+        let ahead = view.forecast.map { $0.at.minutes - now + 5 } ?? 30
         self.init(view, context, window: (now - Double(context.hours) * 60)...(now + max(30, min(75, ahead))))
     }
 
@@ -89,7 +89,7 @@ struct SessionCharts {
 
     /// The algorithm's forecast, as a curve; nil where it has none, or glucose is old.
     private var forecastCurve: [ChartPoint]? {
-        guard let forecast = view.live.forecast, let last = readings.last, forecast.at > last.instant,
+        guard let forecast = view.forecast, let last = readings.last, forecast.at > last.instant,
             !(view.live.loop?.isGlucoseStale ?? true)
         else { return nil }
         return ForecastCurve.points(

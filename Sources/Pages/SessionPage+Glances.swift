@@ -81,7 +81,7 @@ extension SessionPage {
             text += fact("Last delivered", "\(telling.time(delivering)), \(telling.age(delivering))")
         }
         if let next = display.nextStep, next > view.now { text += fact("Next step in", telling.left(next)) }
-        if let forecast = view.live.forecast, forecast.at > view.now {
+        if let forecast = view.forecast, forecast.at > view.now {
             text += fact(
                 "Expected", "\(telling.glucose(forecast.glucose)) at \(telling.time(forecast.at))")
         }

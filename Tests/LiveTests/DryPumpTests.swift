@@ -25,15 +25,19 @@ import Testing
         return SessionView(facts, snapshot, .real, isFrozen: false, memory.now)
     }
 
-    @Test func itIsWhenItWasSeenToStopAndNotTheNextLookAtItsAccount() {
+    @Test func itIsWhenItWasLastSeenToGiveAndNotTheNextLookAtItsAccount() {
         #expect(look(0, 0, .ready).noInsulinSince == nil)
         #expect(look(5, 0.1, .ready).noInsulinSince == nil)
-        #expect(look(7, 0.15, .fault).noInsulinSince == .minutes(7))
+        #expect(look(6, 0.1, .ready).noInsulinSince == nil)
+        #expect(look(7, 0.15, .fault).noInsulinSince == .minutes(6))
         // The account comes to what had left it by then.
-        #expect(look(10, 0.16, .fault).noInsulinSince == .minutes(7))
-        #expect(look(40, 0.16, .noPod).noInsulinSince == .minutes(7))
+        #expect(look(10, 0.16, .fault).noInsulinSince == .minutes(6))
+        #expect(look(40, 0.16, .noPod).noInsulinSince == .minutes(6))
         #expect(look(41, 0.16, .ready).noInsulinSince == nil)
         #expect(look(45, 0.3, .ready).noInsulinSince == nil)
-        #expect(look(46, 0.3, .suspended).noInsulinSince == .minutes(45), "its account stood still since")
+        #expect(look(46, 0.3, .suspended).noInsulinSince == .minutes(45))
+        #expect(look(50, 0.4, .ready).noInsulinSince == nil)
+        // Hours between two looks, as at pace max, are not taken for hours without insulin.
+        #expect(look(200, 3, .suspended).noInsulinSince == .minutes(195))
     }
 }

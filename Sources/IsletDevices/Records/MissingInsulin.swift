@@ -5,7 +5,7 @@ extension LoopInsulin {
     public static func missing(share: Double) -> ValueText {
         let missing = 100 - max(0, share).rounded(.down)
         return missing < 100
-            ? "Insulin is missing: \(missing, unit: "%") of 2 h of basal."
-            : "Insulin is missing: 2 h of basal or more."
+            ? "Insulin is missing: basal and corrections worth \(missing, unit: "%") of 2 h of basal."
+            : "Insulin is missing: basal and corrections worth 2 h of basal or more."
     }
 }

@@ -25,6 +25,8 @@ final class SessionMemory: Sendable {
         var notified: [AlertName: Instant] = [:]
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []
+        /// When the pump was last seen to give.
+        var gaveAt: Instant?
         /// Since when every look found a pump that gives nothing; nil while it gives.
         var dryAt: Instant?
     }
@@ -72,7 +74,12 @@ final class SessionMemory: Sendable {
         guard let insulin = snapshot.insulin else { return }
         state.withLock { state in
             let now = snapshot.now
-            state.dryAt = snapshot.pump?.givesNothing == true ? state.dryAt ?? now : nil
+            if snapshot.pump?.givesNothing != true {
+                (state.gaveAt, state.dryAt) = (now, nil)
+            } else if state.dryAt == nil {
+                // It stopped between two looks: rather too early than too late, and by no more than a step.
+                state.dryAt = state.gaveAt.map { max($0, now.adding(-5 * Nanoseconds.minute)) } ?? now
+            }
             if let last = state.insulin.last,
                 now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute
             {
@@ -180,7 +187,7 @@ extension SessionMemory.State {
         then.log.person = log.person.filter { $0.instant <= at }
         then.log.decisions = log.decisions?.filter { $0.at <= at }
         then.insulin = insulin.filter { $0.at <= at }
-        then.dryAt = dryAt.flatMap { $0 <= at ? $0 : nil }
+        (then.gaveAt, then.dryAt) = (gaveAt.map { min($0, at) }, dryAt.flatMap { $0 <= at ? $0 : nil })
         then.closed = closed.filter { $0.at <= at }
         let active = Dictionary(standing.map { ($0.alert.code, $0) }) { $1 }
         then.log.spans = log.spans.filter { $0.from <= at }

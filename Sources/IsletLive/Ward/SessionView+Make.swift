@@ -84,7 +84,10 @@ extension SessionView {
 }
 
 extension SessionView {
-    /// When the pump was first seen to give nothing, or by its own account, which is looked at every five minutes, where that is earlier.
+    /// The algorithm's own, where its insulin comes: it counts on that.
+    package var forecast: GlucoseForecast? { noInsulinSince == nil ? live.forecast : nil }
+
+    /// When the pump was last seen to give, or by its own account, which is looked at every five minutes, where that is earlier.
     private static func noInsulinSince(
         _ live: LiveSnapshot, _ memory: SessionMemory.State, at now: Instant
     ) -> Instant? {

@@ -23,7 +23,7 @@ extension WardCard {
             },
             number: view.number, health: view.health, kept: view.kept)
         (standing, pump, lastStep) = (view.standing, view.live.pump?.condition, loop?.lastStep)
-        (insulinOnBoard, forecast) = (view.live.insulinOnBoard, view.live.forecast)
+        (insulinOnBoard, forecast) = (view.live.insulinOnBoard, view.forecast)
         let hour = view.now.adding(-Nanoseconds.hour)
         lastMeal = view.log.person.last {
             ($0.kind == .meal || $0.kind == .rescue) && $0.instant >= hour

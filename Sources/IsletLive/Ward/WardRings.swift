@@ -1,7 +1,7 @@
 // What rang lately in a ward, of all its sessions: what the ward's page sounds, speaks and lists.
 //
-// Guarantees: each notification that a session makes while somebody looks stands here once, with a number of its own, in the order in which it was found; what became
-// of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a session was first looked at is listed, and marked as of before: nobody
+// Guarantees: each notification that a session makes while somebody looks stands here once, with a number of its own, in the order in which it was found; of what is found
+// at once, as at the first look, what rang longest ago comes first. What became of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a session was first looked at is listed, and marked as of before: nobody
 // is rung for it. What the ward's siren rings for stands among them, its newest ring in place of the one before. Memory holds the newest few hundred.
 // Does not: decide what rings. Sessions do, and the siren for one that can't.
 
@@ -81,7 +81,9 @@ package final class WardRings: Sendable {
         state.withLock { state in
             guard state.lookedAt == .min || clock - state.lookedAt >= Self.pause(ids.count) else { return }
             state.lookedAt = clock
+            let from = state.rings.count
             for id in ids { state.look(at: ward, id) }
+            state.order(from: from, of: ward)
             for ring in ward.rung(after: state.siren) { state.take(ring, of: ward) }
             for id in state.seen.keys where !ids.contains(id) {
                 (state.seen[id], state.personRows[id]) = (nil, nil)
@@ -118,6 +120,24 @@ extension WardRings.State {
             }
         }
         seen[id] = max(from, found.events.last?.number ?? now.number)
+    }
+
+    /// What one look has found of several sessions, each with a clock of its own: what rang longest ago first.
+    fileprivate mutating func order(from: Int, of ward: Ward) {
+        guard rings.count - from > 1 else { return }
+        let found = rings[from...]
+        let nows = Dictionary(
+            Set(found.map(\.session)).compactMap { id in ward.number(id).map { (id, $0.now) } }
+        ) { one, _ in one }
+        func age(_ ring: WardRing) -> Int64 {
+            guard let now = nows[ring.session], let at = ring.at else { return 0 }
+            return now.nanoseconds - at.nanoseconds
+        }
+        let sorted = found.sorted { (age($0), $1.number) > (age($1), $0.number) }
+        for ((place, number), ring) in zip(zip(found.indices, found.map(\.number)), sorted) {
+            rings[place] = ring
+            rings[place].number = number
+        }
     }
 
     fileprivate mutating func take(_ ring: WardSiren.Ring, of ward: Ward) {

@@ -110,14 +110,14 @@ struct VerdictCards {
         return Card(mark: mark, word: word, value: value, below: below.joined(" · "))
     }
 
-    /// `margin 0.20: at most 0.16`, where it is too wide.
+    /// `margin 0.20, widest allowed 0.16`, where it is too wide.
     private func margin(_ claims: StudyClaims) -> HTML {
         let places = GateSentence.places(of: claims.margin)
         let text: HTML =
             "margin \(words.number(claims.margin, "claims.margin.\(claims.gate)", places: places))"
         guard let widest = claims.loss?.widestMargin, widest < claims.margin else { return text }
         return text
-            + ": at most \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
+            + ", widest allowed \(words.number(widest, "claims.loss_when_deaf.widest_margin", places: places))"
     }
 
     /// `= +26 min a week`, and of what is counted and shown to change `= −4 a week, from 27`.
