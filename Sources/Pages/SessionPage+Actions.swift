@@ -172,7 +172,7 @@ extension SessionPage {
                     ? "Nobody knows the glucose now. " : "Glucose \(telling.glucose(reading.glucose)). "
             } ?? "Nobody knows the glucose now. "
         let expected: HTML =
-            view.live.forecast.flatMap { forecast in
+            view.forecast.flatMap { forecast in
                 forecast.at > view.now
                     ? "The loop expects \(telling.glucose(forecast.glucose)) at \(telling.time(forecast.at)). "
                     : nil
