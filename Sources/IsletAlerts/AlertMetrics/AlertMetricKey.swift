@@ -99,7 +99,8 @@ package struct AlertMetricKey: Hashable, Sendable {
             "true episodes that ended without an alert, or ended the session", isTotal: true,
             isDetection: true),
         Row(
-            "alerts_missed_severity", "area below \(54, unit: "mg/dL") in lows never told of", "mg/dL·min", .lower,
+            "alerts_missed_severity", "area below \(54, unit: "mg/dL") in lows never told of", "mg/dL·min",
+            .lower,
             "area of the true plasma glucose below 54 mg/dL within missed lows", isTotal: true,
             isDetection: true),
         Row(
