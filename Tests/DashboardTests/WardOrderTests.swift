@@ -104,7 +104,7 @@ import Testing
 }
 
 @Suite("What rang in a ward") struct WardRingsTests {
-    private let broken = study.replacing(
+    fileprivate let broken = study.replacing(
         "arms:", with: "faults: { scheduled: [{ at: 19h57m, kind: pod-fault }] }\nperson: typical\narms:")
 
     /// What rang before anybody looked is listed and rings nobody; what rings afterwards is told once, with what became of it.
@@ -142,6 +142,35 @@ import Testing
                 rings.look(at: desk.ward)
             }
             #expect(rings.after(0).isEmpty)
+        }
+    }
+}
+
+extension WardRingsTests {
+    /// Harm: who opens a ward reads first what rang yesterday, and takes the ring of three minutes ago for one that never was.
+    @Test func whatRangLongestAgoIsListedLastWhoeversClockItIs() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            for (name, hours) in [("a", 20), ("b", 26), ("c", 21)] {
+                var wish = SessionRequest(.text(broken))
+                (wish.name, wish.pace, wish.from) = (name, .paused, Int64(hours) * 3_600_000_000_000)
+                _ = try desk.ward.create(wish)
+            }
+            let rings = WardRings()
+            rings.look(at: desk.ward)
+            let listed = rings.latest(300)
+            #expect(Set(listed.map(\.session)).count == 3)
+            let ages = try listed.map { ring in
+                let now = try #require(desk.ward.number(ring.session)).now
+                return now.nanoseconds - (try #require(ring.at)).nanoseconds
+            }
+            #expect(ages == ages.sorted() && ages.count > 3, "\(ages)")
+            #expect(listed.map(\.number) == listed.map(\.number).sorted(by: >))
+            // Of one session they stand as they rang.
+            for id in desk.ward.ids {
+                let own = listed.filter { $0.session == id }.compactMap(\.at)
+                #expect(own == own.sorted(by: >))
+            }
         }
     }
 }

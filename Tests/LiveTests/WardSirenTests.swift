@@ -91,6 +91,34 @@ import Glibc
         #expect(siren.look(at: host, after: 0).isEmpty && siren.newest == 0)
     }
 
+    /// Harm: a journal that can't be written is tried again every minute, and rings each time for who has seen it.
+    @Test func whatFailedAndIsTriedAgainIsNotOverBeforeItIsBack() throws {
+        let host = LiveHost(clocks: clocks)
+        var absent = WardSiren.Absent()
+        func look() -> [Int] { siren.look(at: host, and: { absent }, after: 0).map(\.number) }
+        absent.failed = ["still"]
+        #expect(look().isEmpty)
+        pass(seconds: 1)
+        #expect(look() == [1] && siren.see("still", at: host, and: { absent }))
+        for _ in 0..<5 {
+            (absent.failed, absent.returning) = ([], ["still"])
+            pass(seconds: 30)
+            #expect(look() == [1] && siren.isSeen("still"))
+            (absent.failed, absent.returning) = (["still"], [])
+            pass(seconds: 30)
+            #expect(look() == [1] && siren.isSeen("still"))
+        }
+        // It is back, and fails once more.
+        absent.failed = []
+        pass(seconds: 30)
+        #expect(look().isEmpty && !siren.isSeen("still"))
+        absent.failed = ["still"]
+        pass(seconds: 1)
+        #expect(look().isEmpty)
+        pass(seconds: 1)
+        #expect(look() == [2])
+    }
+
     @Test func anAlgorithmThatGivesNoAnswerRingsAndThenThatItsSessionIsFrozen() throws {
         let gate = Gate()
         defer { gate.open() }

@@ -169,10 +169,98 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
         let line = MadeUp.headline(made.page)
         #expect(line.hasPrefix("later spares") && line.contains(" and costs "), "\(line)")
         #expect(line.hasSuffix("minutes a week below 54 mg/dL"), "\(line)")
-        #expect(made.page.contains("no claim: margin too wide"))
+        #expect(made.page.contains("no claim: margin not justified"))
         #expect(made.page.contains("Below 54 mg/dL: no claim"))
         // Without a margin there is none to refuse, and none of it is a claim either.
         #expect(try MadeUp(two, lived: trade).page.contains("no claim: no margin"))
+    }
+
+    /// Rings are spared, and of lows nothing is shown: some have more, some less. Who hears nothing has many more.
+    private func spares(_ person: Int, _ arm: Int) -> Lived {
+        var lived = trade(person, 0)
+        let sign = person % 2 == 0 ? 1.0 : -1
+        if arm == 1 {
+            lived.rings -= 1 + 0.01 * Double(person % 5)
+            lived.below70 += 0.2 * sign
+            lived.below54 += 0.05 * sign
+        } else if arm == 2 {
+            lived.below54 += 2 + 0.1 * sign
+        }
+        return lived
+    }
+
+    /// Of people enough to judge lows, with what justifies a margin: who hears nothing.
+    private func justified(_ margin: String) throws -> MadeUp {
+        let arms = ["at-once, person: typical", "later, person: typical", "nobody, person: deaf"]
+        let text = two.replacing(
+            "arms: [{ name: at-once }, { name: later }]",
+            with: "arms: [\(arms.map { "{ name: \($0) }" }.joined(separator: ", "))]"
+        ).replacing("count: 12", with: "count: 30")
+        return try MadeUp(text + "margin: { \(margin) }\n", people: 30) { self.spares($0, $1) }
+    }
+
+    /// Harm: whoever reads the first line alone takes fewer rings for free where safety was not shown.
+    @Test func `a gate that was not passed stands in the first line, and its diamond at the gate alone`()
+        throws
+    {
+        let unjudged = MadeUp.headline(try MadeUp(two, lived: { self.spares($0, $1) }).page)
+        #expect(
+            unjudged.hasSuffix(" rings a week and isn’t shown to change time below 70 mg/dL"), "\(unjudged)")
+        // Too narrow to be shown, wide enough to be, and more than the reference arm has.
+        for (margin, isRefused, isShown) in [
+            ("0.02", false, false), ("0.2", false, true), ("0.6", true, false),
+        ] {
+            let made = try justified("tbr_54_percent: \(margin)")
+            #expect((made.input.summary.claims?.refusal != nil) == isRefused, "\(margin)")
+            let line = MadeUp.headline(made.page)
+            #expect(line.hasPrefix("later spares 7"), "\(line)")
+            #expect(
+                line.hasSuffix(
+                    isShown
+                        ? " rings a week and isn’t shown to change time below 70 mg/dL"
+                        : " rings a week and isn’t shown harmless below 54 mg/dL"), "\(margin): \(line)")
+            // The gate is drawn, whatever the primary outcomes are, and is a diamond where it is refused.
+            let visible = MadeUp.visible(made.page)
+            #expect(visible.contains("the margin = "), "\(margin)")
+            #expect(visible.contains("no claim: margin not justified") == isRefused, "\(margin)")
+            #expect(visible.contains("\nclaim refused\n") == isRefused, "\(margin)")
+            #expect(visible.contains("\nexploratory\n") == isRefused, "\(margin)")
+        }
+    }
+
+    @Test func `a margin that is a share is drawn as what it comes to, and any gate has one`() throws {
+        let share = try justified("tbr_54_percent: 20%")
+        #expect(share.input.study.isMarginRelative)
+        // A fifth of 0.5 points.
+        #expect(MadeUp.visible(share.page).contains("the margin = 0.10 points"))
+        let other = try justified("tbr_70_percent: 0.02")
+        #expect(MadeUp.visible(other.page).contains("the margin = 0.02 points"))
+        #expect(MadeUp.headline(other.page).hasSuffix("isn’t shown harmless below 70 mg/dL"))
+    }
+
+    @Test func `a label of time in ranges is what its goal is about`() throws {
+        let made = try MadeUp(two) { _, _ in Lived() }
+        let visible = MadeUp.visible(made.page)
+        // Above 180 is 20 %, of which 5 are above 250: the segment of 15 has no label.
+        #expect(visible.contains("20\u{a0}%") && visible.contains("5.0\u{a0}%"))
+        #expect(!visible.contains("15\u{a0}%"))
+        #expect(visible.contains("3.0\u{a0}%") && !visible.contains("2.5\u{a0}%"))
+    }
+
+    @Test func `a difference that would read as nothing has one digit more`() throws {
+        let words = OutcomeWords(.mgdl)
+        let sample = try #require(MadeUp(two, lived: trade).input.summary.comparisons.first)
+        func text(_ difference: Double, _ half: Double) -> String {
+            let bounds = StudySummary.ConfidenceBounds(lower: difference - half, upper: difference + half)
+            var found = sample
+            (found.difference, found.ci95) = (difference, bounds)
+            return words.text(found, Outcome.named("tbr_70_percent"))
+        }
+        #expect(text(0.04, 0.14) == "+0.04 [−0.10, 0.18]")
+        #expect(text(-0.04, 0.14) == "−0.04 [−0.18, 0.10]")
+        #expect(text(0.26, 0.14) == "+0.3 [0.1, 0.4]")
+        #expect(text(0, 0.14) == "0.0 [−0.1, 0.1]")
+        #expect(text(0.004, 0.14) == "0.0 [−0.1, 0.1]")
     }
 
     @Test func `arms that are equal in every pair are identical, a hundred of them too`() throws {

@@ -71,6 +71,9 @@ package final class Ward: Sendable {
         var waitsForDisk = false
         /// For a session that another engine lived: which engine, and what was kept of it; nil for others.
         var kept: (by: KeptBy, session: KeptSession?)?
+
+        /// The host has not got it. What another engine lived is shown, and was never to go on.
+        var couldNotGoOn: Bool { failure != nil && returning == nil && kept == nil }
     }
 
     private struct State {
@@ -343,7 +346,7 @@ package final class Ward: Sendable {
                 entry.facts.origin, entry.facts.kind, entry.facts.calendar
             )
             view.phase = entry.returning != nil ? .returning : .failed(entry.failure ?? "it is gone")
-            view.isSounding = entry.returning == nil && !siren.isSeen(id)
+            view.isSounding = entry.couldNotGoOn && !siren.isSeen(id)
             return view
         }
         var view = SessionView(entry.facts, status, entry.memory.now)

@@ -1,7 +1,7 @@
 // What the server rings for by itself, as the session can't: that it is frozen, that it has failed, or that its algorithm gives no answer.
 //
 // Guarantees: it rings when that has been so for a second, and again every half minute until somebody has seen it or it is over. What was seen stays silent until it is
-// over; what comes again within the half minute waits for its end. Each ring has a number of its own, whoever looks and however many. It needs nothing of the session,
+// over, and a failed session that is tried again is not over before it is back; what comes again within the half minute waits for its end. Each ring has a number of its own, whoever looks and however many. It needs nothing of the session,
 // and stands in no journal.
 // Does not: judge. `LiveHost` says who is frozen, who has failed and who has no answer, the ward who could not go on at its start. What is late for a moment, as after a sleep of the machine, rings nobody.
 
@@ -26,6 +26,16 @@ package final class WardSiren: Sendable {
         package var cause: Cause
         /// It rang for the same before.
         package var isAgain: Bool
+    }
+
+    /// The sessions that the host has not got.
+    package struct Absent: Sendable {
+        /// Those that could not go on.
+        package var failed: [String] = []
+        /// Those that are being lived again.
+        package var returning: [String] = []
+
+        package init() {}
     }
 
     /// What is so of one session.
@@ -64,16 +74,15 @@ package final class WardSiren: Sendable {
     package var newest: Int { state.withLock { $0.newest } }
 
     /// Looks at all sessions, and rings where it is time.
-    /// - Parameter absent: the sessions that the host has not got, as they could not go on.
     /// - Returns: of each session the newest ring, where it came after this one; the oldest first.
     @discardableResult
     package func look(
-        at host: LiveHost, and absent: () -> [String] = { [] }, after number: Int = .max
+        at host: LiveHost, and absent: () -> Absent = { Absent() }, after number: Int = .max
     ) -> [Ring] {
         state.withLock { state in
             let now = host.continuousNanoseconds
             if state.lookedAt == .min || now - state.lookedAt >= Self.pause {
-                state.follow(Self.stalled(host, absent()), at: now)
+                state.follow(host, absent(), at: now)
             }
             return state.stalls.filter { $0.value.ring > number }.map {
                 Ring(
@@ -85,9 +94,9 @@ package final class WardSiren: Sendable {
 
     /// Somebody has seen it: nothing rings for it before it is over.
     /// - Returns: whether there was anything to see.
-    package func see(_ id: String, at host: LiveHost, and absent: () -> [String] = { [] }) -> Bool {
+    package func see(_ id: String, at host: LiveHost, and absent: () -> Absent = { Absent() }) -> Bool {
         state.withLock { state in
-            state.follow(Self.stalled(host, absent()), at: host.continuousNanoseconds)
+            state.follow(host, absent(), at: host.continuousNanoseconds)
             guard state.stalls[id] != nil else { return false }
             state.stalls[id]?.isSeen = true
             return true
@@ -97,21 +106,24 @@ package final class WardSiren: Sendable {
     /// Whether somebody has seen what is so of a session.
     package func isSeen(_ id: String) -> Bool { state.withLock { $0.stalls[id]?.isSeen ?? false } }
 
-    private static func stalled(_ host: LiveHost, _ absent: [String]) -> [String: Cause] {
+    fileprivate static func stalled(_ host: LiveHost, _ absent: Absent) -> [String: Cause] {
         var found: [String: Cause] = [:]
         for id in host.degraded() where host.status(of: id)?.snapshot.phase == .running {
             found[id] = .noAnswer
         }
         for id in host.watch() { found[id] = .frozen }
-        for id in host.failed() + absent { found[id] = .failed }
+        for id in host.failed() + absent.failed { found[id] = .failed }
         return found
     }
 }
 
 extension WardSiren.State {
-    fileprivate mutating func follow(_ found: [String: WardSiren.Cause], at now: Int64) {
+    fileprivate mutating func follow(_ host: LiveHost, _ absent: WardSiren.Absent, at now: Int64) {
         lookedAt = now
-        stalls = stalls.filter { found[$0.key] == $0.value.cause }
+        let found = WardSiren.stalled(host, absent)
+        stalls = stalls.filter { id, stall in
+            found[id] == stall.cause || (stall.cause == .failed && absent.returning.contains(id))
+        }
         rangAt = rangAt.filter { now - $0.value < WardSiren.every }
         for (id, cause) in found.sorted(by: { $0.key < $1.key }) {
             var stall = stalls[id] ?? WardSiren.Stall(cause: cause, since: now)
@@ -164,20 +176,23 @@ extension Ward {
     /// What the siren has rung since a ring of it: of each session the newest, the oldest first.
     @discardableResult
     package func rung(after number: Int = .max) -> [WardSiren.Ring] {
-        siren.look(at: host, and: { couldNotGoOn }, after: number)
+        siren.look(at: host, and: { absent }, after: number)
     }
 
-    /// Those that the host has not got. What another engine lived is shown and was never to go on: nothing rings for it.
-    private var couldNotGoOn: [String] {
-        ids.filter { id in
-            entry(id).map { $0.failure != nil && $0.returning == nil && $0.kept == nil } ?? false
+    private var absent: WardSiren.Absent {
+        var absent = WardSiren.Absent()
+        for id in ids {
+            guard let entry = entry(id) else { continue }
+            if entry.couldNotGoOn { absent.failed.append(id) }
+            if entry.returning != nil { absent.returning.append(id) }
         }
+        return absent
     }
 
     /// Somebody has seen that a session is frozen, has failed, or goes on without its algorithm: nothing rings for that before it is over.
     package func see(_ id: String) throws {
         guard has(id) else { throw Refusal.unknown }
-        guard siren.see(id, at: host, and: { couldNotGoOn }) else {
+        guard siren.see(id, at: host, and: { absent }) else {
             throw Refusal.conflict(
                 "nothing rings: the session is not frozen and has not failed, and its algorithm answers")
         }

@@ -1,9 +1,9 @@
 // A step that somebody outside of the session is asked about: its algorithm, or who listens beside it.
 //
 // Guarantees: the session is held at the question: nothing fires and no input enters until `answer`, which finishes the step, and what follows it, as if it had
-// been answered at once. However long an answer takes, the session is the same to the digest. Who only listens changes no dose: numbers go to the observers
-// once the step is finished, with the minutes since there last were any.
-// Does not: ask. Whoever advances the session does.
+// been answered at once, and is where somebody answers within the step (`askWithin`). However long an answer takes, the session is the same to the digest. Who only
+// listens changes no dose: numbers go to the observers once the step is finished, with the minutes since there last were any.
+// Does not: pick who is asked. Whoever advances the session does.
 
 public import IsletDevices
 import IsletKernel
@@ -27,14 +27,26 @@ extension LoopController {
             algorithm: (state as? OutsideCell)?.question(copy input),
             listener: listener?.question(copy input))
         guard let asked = question.algorithm ?? question.listener else { throw NobodyAsked() }
-        held = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
+        let step = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
+        if let answers { return try take(try answers(question), to: step) }
+        held = step
         executor.hold()
+    }
+
+    /// Who answers within the step from here on, where nobody need wait for an answer.
+    public func askWithin(_ answers: @escaping (HeldQuestion) throws -> HeldAnswer) {
+        self.answers = answers
     }
 
     /// Finishes the step that the session is held at.
     public func answer(_ answer: HeldAnswer) throws {
         guard let step = held else { return }
         held = nil
+        try take(answer, to: step)
+        schedule()
+    }
+
+    private func take(_ answer: HeldAnswer, to step: HeldStep) throws {
         if answer.hasListenerFailed { listener?.undo() }
         switch answer.algorithm {
         case nil: try dose(step.asked.input, basalGiven: step.basalGiven)
@@ -46,7 +58,6 @@ extension LoopController {
                 basalGiven: step.basalGiven)
         }
         if let numbers = answer.numbers { tell(numbers, at: step.asked.input.now) }
-        schedule()
     }
 
     private func tell(_ numbers: [OwnNumber], at now: Instant) {

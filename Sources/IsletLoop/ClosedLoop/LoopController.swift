@@ -43,6 +43,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var numbersHeard: Instant?
     /// What the session is held at; nil where it isn't.
     var held: HeldStep?
+    /// Who answers within the step; nil where the session is held for that.
+    var answers: ((HeldQuestion) throws -> HeldAnswer)?
     var atDeath: StateAtDeath<LoopMemory>
     /// What the first launch continues from instead of starting a session; nil ordinarily.
     var adopted: LoopMemory?

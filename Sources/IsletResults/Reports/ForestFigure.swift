@@ -1,4 +1,4 @@
-// The differences of the judged outcomes with their intervals, against zero and, where there is one, the margin.
+// The differences of the judged outcomes, and of what a claim hangs on, with their intervals, against zero and, where there is one, the margin.
 //
 // Guarantees: an arm that is the yardstick of a margin, and loses many times what the others differ by, is not drawn among them but told below.
 
@@ -14,7 +14,7 @@ struct ForestFigure {
     private static let most = 24
 
     var figures: [ReportFigure] {
-        input.judged.compactMap { outcome in
+        input.drawn.compactMap { outcome in
             let all = input.summary.comparisons.filter { $0.metric == outcome.name && $0.ci95 != nil }
             let drawn = all.filter { $0.arm != yardstick }
             let found = drawn.isEmpty ? all : drawn

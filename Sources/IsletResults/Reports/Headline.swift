@@ -167,7 +167,7 @@ struct Headline {
         let reason: HTML =
             switch gate.verdict {
             case .refused where input.study.confirmSeed != nil: "what was selected is judged on other people"
-            case .refused: "margin too wide"
+            case .refused: "margin not justified"
             case .notNonInferior: "not shown harmless"
             case .tooFewLows: "too few lows"
             default: ""
@@ -196,6 +196,13 @@ struct ComparedArms {
             study.primary.isEmpty
             ? ["tbr_54_percent", "tir_70_180_percent", Self.rings] : study.primary
         return names.compactMap { Outcome.named($0) }
+    }
+
+    /// Those that figures of differences show: the gate too, where a claim hangs on it.
+    var drawn: [Outcome] {
+        let gate = summary.claims.flatMap { Outcome.named($0.gate) }
+        guard let gate, !judged.contains(where: { $0.name == gate.name }) else { return judged }
+        return judged + [gate]
     }
 
     /// What waiting may cost: time below 70; of watched subjects the first part of the time that is judged.
@@ -240,6 +247,7 @@ extension ReportInput {
     private var compared: ComparedArms { ComparedArms(study: study, summary: summary) }
     var harm: Outcome? { compared.harm }
     var judged: [Outcome] { compared.judged }
+    var drawn: [Outcome] { compared.drawn }
     var comparedArms: [String] { compared.names }
     var headlineArm: String? { compared.headline }
     func isIdentical(_ arm: String) -> Bool { compared.isIdentical(arm) }

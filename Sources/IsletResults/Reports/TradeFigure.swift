@@ -57,7 +57,7 @@ struct TradeFigure {
     private func judged(_ name: String) -> Bool { outcomes.contains { $0.name == name } }
 
     private var outcomes: [Outcome] {
-        var found = input.judged
+        var found = input.drawn
         if let harm = input.harm, !found.contains(where: { $0.name == harm.name }) { found.append(harm) }
         return found.filter { $0.better != .neither }
     }

@@ -253,6 +253,9 @@ package final class PluginHost: Sendable {
         return (process, ready)
     }
 
+    /// Whether it is a library that this program has loaded itself.
+    var isWithin: Bool { library != nil }
+
     /// Whom a session or group asks.
     func seat(of members: [PluginPerson]) throws -> PluginSeat {
         if let library { return .inside(LibrarySeats(library, members: members)) }

@@ -22,6 +22,15 @@ struct PluginHosts: Sendable {
 
     var all: [PluginHost] { [algorithm, listener].compactMap(\.self) }
     var isEmpty: Bool { algorithm == nil && listener == nil }
+    /// Whether all that are asked are libraries within this program, which keep nobody waiting.
+    var areWithin: Bool { !isEmpty && all.allSatisfy(\.isWithin) }
+
+    /// What answers somebody who asks within the step.
+    func answers(to asker: PluginAsker) -> (HeldQuestion) throws -> HeldAnswer {
+        let seats = PluginSeats(self, [asker])
+        return { try seats.ask($0) }
+    }
+
     /// How many subjects, by index, are asked about at once; nil where each session asks by itself.
     var group: Int? { all.filter(\.ready.isTogether).map(\.reference.group).max() }
 }

@@ -37,6 +37,9 @@ extension Session {
 
     /// Advances, and asks who is outside on the way, where somebody is.
     func live(to limit: Instant) throws {
+        if hosts.areWithin, executor.now == .start {
+            executor.inspect { [loop, hosts, asker] in loop.here { $0.askWithin(hosts.answers(to: asker)) } }
+        }
         try executor.advance(to: limit)
         while executor.isHeld {
             guard !hosts.isEmpty, let question = heldQuestion else { throw NobodyAsked() }

@@ -46,7 +46,7 @@ package final class LiveHost: Sendable {
         _ id: String, pace: LivePace, make: (_ listener: @escaping (LiveEvent) -> Void) throws -> LiveSession
     ) throws {
         let slot = Slot(id: id)
-        let session = try make { [slot] event in slot.face.withLock { $0.log.append(event) } }
+        let session = try make { [slot] event in slot.log.withLock { $0.append(event) } }
         session.asker.onAnswer = { [weak self, weak slot] in
             guard let self, let slot else { return }
             board.withLock { $0.schedule(slot, at: 0) }
@@ -290,17 +290,16 @@ package final class LiveHost: Sendable {
 
     package func status(of id: String) -> Status? {
         slot(id).map { slot in
-            slot.face.withLock { face in
-                Status(
-                    id: id, snapshot: face.snapshot, pace: face.pace,
-                    isFrozen: isFrozen(slot, at: clocks.continuousNanoseconds()))
-            }
+            let shown = slot.shown
+            return Status(
+                id: id, snapshot: shown.snapshot, pace: shown.pace,
+                isFrozen: isFrozen(slot, at: clocks.continuousNanoseconds()))
         }
     }
 
     /// Events after a number: all that are kept.
     package func events(of id: String, after number: Int, atMost limit: Int = .max) -> LiveEvents? {
-        slot(id)?.face.withLock { $0.log.after(number, atMost: limit) }
+        slot(id)?.log.withLock { $0.after(number, atMost: limit) }
     }
 
     /// The sessions that are frozen now, for whoever watches from outside.
@@ -322,13 +321,13 @@ package final class LiveHost: Sendable {
     /// The sessions whose algorithm gave no answer for their last step.
     package func degraded() -> [String] {
         board.withLock { $0.slots.values.map { $0 } }
-            .filter { slot in slot.face.withLock { $0.snapshot.isDegraded } }.map(\.id).sorted()
+            .filter { $0.shown.snapshot.isDegraded }.map(\.id).sorted()
     }
 
     /// The sessions that have failed: they don't go on, and nothing of them rings.
     package func failed() -> [String] {
         board.withLock { $0.slots.values.map { $0 } }.filter { slot in
-            if case .failed = slot.face.withLock({ $0.snapshot.phase }) { true } else { false }
+            if case .failed = slot.shown.snapshot.phase { true } else { false }
         }.map(\.id).sorted()
     }
 
@@ -426,10 +425,7 @@ package final class LiveHost: Sendable {
     private func show(_ slot: Slot, _ core: Slot.Core) {
         slot.dueAt.store(due(core) ?? .max, ordering: .relaxed)
         guard let snapshot = core.session?.snapshot else { return }
-        slot.face.withLock {
-            $0.snapshot = snapshot
-            $0.pace = core.pace
-        }
+        slot.show(snapshot, core.pace)
     }
 
     /// Keeps what is shown, and has the session advanced when it wants to be.

@@ -9,8 +9,11 @@ final class Slot: Sendable {
     let id: String
     /// Held while the session runs.
     let core = Mutex(Core())
-    /// What is shown: never held while the session runs.
-    let face = Mutex(Face())
+    /// What is shown. A place of it is all that is taken or put under the lock: a thread that stalls amid a snapshot, or amid what an old one leaves behind,
+    /// keeps nobody from looking at this session, or at all of a ward.
+    private let face = Mutex(Face())
+    /// What has happened; appended to as the session runs.
+    let log = Mutex(EventLog())
     /// When the work that is under way began, by the continuous clock; 0 for none.
     let busySince = Atomic<Int64>(0)
     /// How many wait to do something with it.
@@ -25,10 +28,25 @@ final class Slot: Sendable {
 
     init(id: String) { self.id = id }
 
-    struct Face: Sendable {
-        var snapshot = LiveSnapshot()
-        var pace = LivePace.paused
-        var log = EventLog()
+    /// What is shown of it by now.
+    var shown: Face { face.withLock { $0 } }
+
+    func show(_ snapshot: LiveSnapshot, _ pace: LivePace) {
+        let new = Face(snapshot, pace)
+        // The old one ends outside of the lock.
+        _ = face.withLock { face in
+            defer { face = new }
+            return face
+        }
+    }
+
+    final class Face: Sendable {
+        let snapshot: LiveSnapshot
+        let pace: LivePace
+
+        init(_ snapshot: LiveSnapshot = LiveSnapshot(), _ pace: LivePace = .paused) {
+            (self.snapshot, self.pace) = (snapshot, pace)
+        }
     }
 
     struct Core: Sendable {
