@@ -100,7 +100,8 @@ let package = Package(
             "IsletPeople",
             ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts"]),
         // Floor 5
-        module("IsletFiles", ["IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"]),
+        module(
+            "IsletFiles", ["CIslet", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"]),
         // Floor 6
         module(
             "IsletTrials",
@@ -278,7 +279,8 @@ let package = Package(
         tests(
             "TrialsTests",
             [
-                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts",
+                "IsletLoop",
                 "IsletPeople", "IsletFiles", "IsletTrials",
             ]),
     ]

@@ -11,8 +11,10 @@ A ward stands open in Chromium with its sound on, and beside it the page of the 
             what was asked of it stands in its journal once.
   hang      the thread on which an algorithm is asked does not come back from its step. Within 10 s list and row say that it gives no answer, and the ward sounds;
             all sessions, that one too, are on time. Then it answers, and nothing is said any more.
-  thread    one of the server's busiest threads at a time is stopped in the middle of its work, that thread alone (ptrace). Within 10 s the session that it
+  thread    one of the busiest threads on which sessions live is stopped in the middle of its work, that thread alone (ptrace). Within 10 s the session that it
             had is named and the ward sounds for it, or nobody is late; all others are on time; then it goes on. One of the tries at least stops a session.
+  web       one of the busiest threads that answer clients is stopped in the same way. Whoever it keeps from an answer, sessions live on: when it goes on all have been
+            on time, and nobody is frozen.
 At the end every journal verifies. It needs a C compiler (clang, which comes with Swift) and leave to trace what it started. The last line is `N passed, N failed`.
 """
 
@@ -72,10 +74,12 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, co
     }
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    int result = next(condition, mutex, until);
     time_t asked = until->tv_sec - now.tv_sec;
+    int result = next(condition, mutex, until);
+    // It has the mutex again: for any other wait nothing is done with it.
+    if (asked < 1800 || asked > 3700) return result;
     const char *name = getenv("ISLET_TEST_HANG");
-    if (asked < 1800 || asked > 3700 || !is_to_hang(name) || atomic_exchange(&hangs, 1)) return result;
+    if (!is_to_hang(name) || atomic_exchange(&hangs, 1)) return result;
     char taken[4096];
     snprintf(taken, sizeof taken, "%s.taken", name);
     int file = open(taken, O_CREAT | O_WRONLY, 0600);
@@ -220,14 +224,16 @@ class StoppedThread:
         self.ask(PTRACE_DETACH)
 
 
-def busiest(process, count):
-    """Threads of the server by the processor time that they took during a second, the busiest first. Those that speak with clients have names of their own."""
+def busiest(process, count, are_sessions):
+    """Threads of the server on which sessions live, or that answer clients, by the processor time that they took during a second, the busiest first."""
+    names = {"sessions"} if are_sessions else {Path(f"/proc/{process}/comm").read_text().strip()}
 
     def times():
         found = {}
         for task in Path(f"/proc/{process}/task").iterdir():
             try:
-                if int(task.name) != process and not (task / "comm").read_text().startswith("NIO-"):
+                name = (task / "comm").read_text().strip()
+                if int(task.name) != process and (name in names or not are_sessions and name.startswith("NIO-")):
                     found[int(task.name)] = int((task / "schedstat").read_text().split()[0])
             except OSError:
                 continue
@@ -362,14 +368,16 @@ def stall_threads(check, server, count, ward):
     stalled = 0
     for attempt in range(count):
         # Threads come and go.
-        thread = busiest(process, count)[attempt]
+        threads = busiest(process, count, True)
+        thread = threads[attempt % len(threads)]
         ward.forget()
         try:
             stopped = stopped_at_work(process, thread)
             if stopped is None:
                 continue
-            lived, begun, named, heard = seconds_lived(client), time.monotonic(), set(), None
+            begun, named, heard = time.monotonic(), set(), None
             try:
+                lived = seconds_lived(client)
                 while time.monotonic() - begun < TOLD_WITHIN + 2:
                     named |= sounding(client)
                     if heard is None and ward.bursts(Ear.FROZEN) + ward.bursts(Ear.NO_ANSWER) > 0:
@@ -388,7 +396,45 @@ def stall_threads(check, server, count, ward):
         check("thread: who is late is named within 10 s, and nobody else is late", late <= named and len(named) <= 1, (late, named))
         check("thread: the ward sounds for it within 10 s, and for nobody else", (heard is not None and heard <= TOLD_WITHIN) == bool(named), (heard, named))
         check("thread: it goes on, and nobody is frozen", until(lambda: not sounding(client) and not frozen(client), PATIENCE))
+        # What rang within the half minute would wait for its end.
+        if named:
+            time.sleep(max(0, begun + TOLD_WITHIN + RINGS_EVERY - time.monotonic()))
     check("thread: one at least was stopped with a session", stalled > 0)
+
+
+def stall_answers(check, server, count):
+    client, process = server.client(), server.process.pid
+    for session in seconds_lived(client):
+        client.command(session, "pace", pace=str(PACE))
+    for attempt in range(count):
+        lived, begun = seconds_lived(client), time.monotonic()
+        asked = threading.Event()
+
+        def ask():
+            # Who looks all the time keeps them at work; one that gets no answer is left.
+            while not asked.is_set():
+                try:
+                    seconds_lived(server.client())
+                except OSError:
+                    continue
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        try:
+            threads = busiest(process, count, False)
+            stopped = stopped_at_work(process, threads[attempt % len(threads)])
+            if stopped is not None:
+                time.sleep(TOLD_WITHIN + 2)
+                stopped.__exit__()
+        except (PermissionError, ProcessLookupError):
+            continue
+        finally:
+            asked.set()
+        asking.join(PATIENCE)
+        wall, later = time.monotonic() - begun, until(lambda: seconds_lived(client), PATIENCE)
+        late = {s for s in lived if not is_on_time(lived[s], later[s], wall)}
+        check("web: sessions live on while a thread that answers clients stands still", stopped is not None and not late, late)
+        check("web: and nobody is frozen afterwards", until(lambda: not sounding(client) and not frozen(client), PATIENCE))
 
 
 def main():
@@ -417,6 +463,7 @@ def main():
             stall_disk(check, server, stalls, ward, own, ill)
             hang_algorithm(check, server, hangs, ward)
             stall_threads(check, server, given.threads, ward)
+            stall_answers(check, server, max(1, given.threads // 2))
             server.stop()
             islet = beside(given.islet_live, given.islet)
             for journal in sorted(server.data.rglob("*.journal")):

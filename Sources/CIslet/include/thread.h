@@ -1,4 +1,4 @@
-// Which thread this is.
+// Which thread this is, and what it is called.
 //
 // In C, because Swift has no word for the register that says so, and `pthread_self` is a call: a session asks some 16 times a step.
 
@@ -26,5 +26,8 @@ static inline __attribute__((always_inline)) uintptr_t islet_thread(void) {
     return (uintptr_t)pthread_self();
 #endif
 }
+
+/// What the system's own tools call this thread from here on: up to 15 bytes.
+void islet_name_thread(const char *name);
 
 #endif

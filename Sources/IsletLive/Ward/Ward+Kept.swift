@@ -97,11 +97,12 @@ extension Ward {
     func keepSessions(at now: Int64?) {
         for id in ids {
             guard let entry = entry(id), entry.failure == nil, entry.returning == nil,
-                let status = host.status(of: id), keptSessions.isDue(id, status.snapshot, at: now)
+                let status = host.status(of: id), keptSessions.isDue(id, status.snapshot, at: now),
+                let memory = entry.memory.seen
             else { continue }
             let kept = KeptSession(
                 engine: options.engine, version: BuildFacts.version, snapshot: status.snapshot,
-                memory: entry.memory.now)
+                memory: memory)
             guard let bytes = try? CarryJSON.bytes(kept) else { continue }
             // A full disk is told of by the journal.
             _ = try? AtomicFile.write(bytes, to: KeptSession.path(in: folder(of: id)))

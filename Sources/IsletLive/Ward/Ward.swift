@@ -349,7 +349,8 @@ package final class Ward: Sendable {
             view.isSounding = entry.couldNotGoOn && !siren.isSeen(id)
             return view
         }
-        var view = SessionView(entry.facts, status, entry.memory.now)
+        // Of one whose thread has come to a stop amid its memory the snapshot says all that is known: that it is frozen.
+        var view = SessionView(entry.facts, status, entry.memory.seen ?? SessionMemory.State())
         view.isSounding = isSounding(id, status)
         if follows(id) { (view.owner, view.ownerProblem) = (owner.map { "\($0.name)" }, ownerProblem) }
         return view

@@ -22,11 +22,12 @@ extension LoopController {
     public var question: HeldQuestion? { held?.question }
 
     /// - Throws: `NobodyAsked` where neither an algorithm nor a listener is outside.
-    func ask(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
-        let question = HeldQuestion(
-            algorithm: (state as? OutsideCell)?.question(copy input),
-            listener: listener?.question(copy input))
-        guard let asked = question.algorithm ?? question.listener else { throw NobodyAsked() }
+    func ask(_ input: consuming StepInput, basalGiven: InsulinAmount?) throws {
+        guard let asked = (outsideState ?? listener)?.question(input) else { throw NobodyAsked() }
+        let question =
+            outsideState == nil
+            ? HeldQuestion(listener: asked)
+            : HeldQuestion(algorithm: asked, listener: listener?.question(asked.input))
         let step = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
         if let answers { return try take(try answers(question), to: step) }
         held = step

@@ -30,7 +30,10 @@ extension LoopController {
             pumpBasal = pumpBasal?.adding(withheld: withheld)
         }
         let earlier = memory.awaitsHistory ? insulinHistory(given: given, at: now) : nil
-        try run(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
+        if holds {
+            return try ask(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
+        }
+        try dose(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
     }
 
     /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is. It stays so
@@ -82,16 +85,11 @@ extension LoopController {
         return StepPumpStatus(isAvailable: true, lastBolus: memory.completed)
     }
 
+    /// Runs the algorithm, which is built in, and finishes the step.
     /// - Parameters:
     ///   - input: borrowed because it is large.
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
     @inline(never)
-    private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
-        if holds { return try ask(input, basalGiven: basalGiven) }
-        try dose(input, basalGiven: basalGiven)
-    }
-
-    /// Runs the algorithm, which is built in, and finishes the step.
     func dose(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         // Nil rather than empty: nothing to count references to.

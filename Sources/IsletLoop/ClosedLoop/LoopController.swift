@@ -35,6 +35,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let log: StepLog?
     /// The algorithm's own state.
     let state: StateCell
+    /// `state`, where the algorithm is outside.
+    let outsideState: OutsideCell?
     /// Whether somebody outside is asked at its steps, the session held meanwhile (`+Held`).
     let holds: Bool
     /// Who listens outside beside the algorithm: which state is out there; nil for nobody.
@@ -99,6 +101,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         state = algorithm.makeCell()
+        outsideState = state as? OutsideCell
         listener = isListenedTo ? OutsideCell() : nil
         holds = algorithm.answersOutside || isListenedTo
         memory.forcesOpenLoop = settings.isOpenLoop

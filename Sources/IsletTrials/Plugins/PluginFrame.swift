@@ -3,6 +3,8 @@
 // Guarantees: a frame is `ISL1`, its kind, the number of its rows and of their bytes (uint32 each), the rows, and the CRC-32 of all before it; whatever else comes is
 // found at its first byte. A length is judged before anything is kept for it. Does not: know what rows mean.
 
+import CIslet
+
 /// What a frame is.
 package enum PluginFrame: UInt32, Sendable {
     case begin = 1
@@ -105,44 +107,9 @@ package enum PluginFrame: UInt32, Sendable {
     }
 }
 
-/// CRC-32 as zlib has it, eight bytes at a time.
+/// CRC-32 as zlib has it.
 package enum CRC32 {
-    private static let tables: [UInt32] = {
-        var table = [UInt32](repeating: 0, count: 8 * 256)
-        for byte in 0..<256 {
-            var value = UInt32(byte)
-            for _ in 0..<8 { value = value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-            table[byte] = value
-        }
-        for byte in 0..<256 {
-            for row in 1..<8 {
-                let before = table[(row - 1) * 256 + byte]
-                table[row * 256 + byte] = (before >> 8) ^ table[Int(before & 0xFF)]
-            }
-        }
-        return table
-    }()
-
     package static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        tables.withUnsafeBufferPointer { table in
-            bytes.withUnsafeBytes { bytes in
-                var (crc, place) = (UInt32.max, 0)
-                while place + 8 <= bytes.count {
-                    let word =
-                        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-                        ^ UInt64(crc)
-                    crc = 0
-                    for row in 0..<8 {
-                        crc ^= table[(7 - row) * 256 + Int((word >> (8 * UInt64(row))) & 0xFF)]
-                    }
-                    place += 8
-                }
-                while place < bytes.count {
-                    crc = (crc >> 8) ^ table[Int((crc ^ UInt32(bytes[place])) & 0xFF)]
-                    place += 1
-                }
-                return ~crc
-            }
-        }
+        bytes.withUnsafeBufferPointer { islet_crc32($0.baseAddress, $0.count) }
     }
 }

@@ -67,12 +67,13 @@ final class PluginSeats {
     /// Asks for the only session, without a list of one: nearly every question of a program within this one is such.
     /// - Throws: `PluginFailure`, `PluginTimeout`.
     func ask(_ question: HeldQuestion) throws -> HeldAnswer {
-        var answer = HeldAnswer(numbers: hosts.haveNumbers ? [] : nil)
-        if let host = hosts.algorithm, let asked = question.algorithm {
-            let said = try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask(asked)
-            answer.algorithm = said.step
-            if !said.numbers.isEmpty { answer.numbers? += said.numbers }
+        let said = try hosts.algorithm.flatMap { host in
+            try question.algorithm.map {
+                try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask($0)
+            }
         }
+        var answer = HeldAnswer(
+            algorithm: said?.step, numbers: hosts.haveNumbers ? said?.numbers ?? [] : nil)
         if let host = hosts.listener, let asked = question.listener {
             take(try group(host, &listener, 0, askers) { $0.seeds.listener }.ask(asked), of: host, &answer)
         }

@@ -1,3 +1,4 @@
+import CIslet
 import IsletDevices
 import IsletFiles
 import IsletKernel
@@ -31,6 +32,19 @@ import Testing
         #expect(CRC32.of(Array("123456789".utf8)[...]) == 0xCBF4_3926)
         #expect(CRC32.of([]) == 0)
         #expect(CRC32.of(Array("The quick brown fox jumps over the lazy dog".utf8)[...]) == 0x414F_A339)
+    }
+
+    /// Where the processor multiplies no polynomials both are by tables.
+    @Test func byProductsOfPolynomialsItIsTheSame() {
+        let bytes = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 / 7) }
+        for start in 0..<16 {
+            for count in 0...(600 + start) {
+                let (fast, plain) = bytes[start...].withUnsafeBufferPointer {
+                    (islet_crc32($0.baseAddress, count), islet_crc32_plain($0.baseAddress, count))
+                }
+                #expect(fast == plain)
+            }
+        }
     }
 
     @Test func fieldsHaveNamesOfTheirOwnAndTheirPlace() {

@@ -3,6 +3,7 @@
 // Guarantees: the body runs once, on a stack of the size that was asked for; it has ended when `join` returns.
 // Does not: belong in a session, whose actors live on its executor.
 
+import CIslet
 import Glibc
 package import IsletDevices
 
@@ -11,20 +12,24 @@ package struct SystemThread: Sendable {
     private let handle: pthread_t
 
     /// Starts one.
+    /// - Parameter name: what the system's own tools call it, up to 15 bytes; the program's where there is none.
     /// - Throws: `OutputError` where the system grants none.
     package init(
-        stackBytes: Int = 8 << 20, _ body: @escaping @Sendable () -> Void
+        named name: String? = nil, stackBytes: Int = 8 << 20, _ body: @escaping @Sendable () -> Void
     ) throws(OutputError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setstacksize(&attributes, stackBytes)
-        let work = Unmanaged.passRetained(Work(body))
+        let work = Unmanaged.passRetained(Work(name, body))
         var thread = pthread_t()
         let code = pthread_create(
             &thread, &attributes,
             { argument in
-                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                guard let argument else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                if let name = work.name { islet_name_thread(name) }
+                work.body()
                 return nil
             }, work.toOpaque())
         guard code == 0 else {
@@ -47,7 +52,10 @@ package struct SystemThread: Sendable {
     }
 
     private final class Work {
+        let name: String?
         let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        init(_ name: String?, _ body: @escaping @Sendable () -> Void) {
+            (self.name, self.body) = (name, body)
+        }
     }
 }

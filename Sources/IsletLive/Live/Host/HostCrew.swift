@@ -16,6 +16,9 @@ package final class HostCrew: Sendable {
     /// From one look to the next, microseconds.
     private static let pause: UInt32 = 250_000
 
+    /// What the system calls the threads on which sessions live.
+    package static let threadName = "sessions"
+
     private struct State {
         var threads = 0
         /// In place of those that hang.
@@ -66,7 +69,7 @@ package final class HostCrew: Sendable {
     private func startThread() throws {
         state.withLock { $0.threads += 1 }
         do {
-            try SystemThread { [self] in
+            try SystemThread(named: Self.threadName) { [self] in
                 var hasLeft = false
                 host.run(until: {
                     hasLeft = hasLeft || leaves()

@@ -21,12 +21,15 @@ extension LiveClocks {
 }
 
 package struct SystemClocks: LiveClocks {
-    package let bootID: String
+    package var bootID: String { Self.boot }
 
-    package init() {
+    /// The same for as long as this program runs.
+    private static let boot: String = {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        bootID = (text ?? "").filter { $0.isHexDigit || $0 == "-" }
-    }
+        return (text ?? "").filter { $0.isHexDigit || $0 == "-" }
+    }()
+
+    package init() {}
 
     package func continuousNanoseconds() -> Int64 { Self.read(CLOCK_BOOTTIME) }
     package func utcNanoseconds() -> Int64 { Self.read(CLOCK_REALTIME) }

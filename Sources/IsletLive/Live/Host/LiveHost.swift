@@ -28,14 +28,17 @@ package final class LiveHost: Sendable {
     private let deadline: Int64
     /// So does one that is due and that no thread has come to for so long, ns: a host that is busy is late before it is frozen.
     private var lateness: Int64 { 2 * deadline }
-    private let board: Mutex<Board>
+    private let roll = Mutex(Roll())
+    private let board = Mutex(Board())
+    /// UTC less the continuous clock, as sessions were last told, ns.
+    private let utcOffset: Atomic<Int64>
     private let bell = Bell()
 
     /// - Parameter deadline: how long one piece of work may take before its session counts as frozen, ns. Whoever watches is to know within 10 s.
     package init(clocks: any LiveClocks = SystemClocks(), deadline: Int64 = 5 * Nanoseconds.second) {
         self.clocks = clocks
         self.deadline = deadline
-        board = Mutex(Board(utcOffset: clocks.utcNanoseconds() - clocks.continuousNanoseconds()))
+        utcOffset = Atomic(clocks.utcNanoseconds() - clocks.continuousNanoseconds())
     }
 
     // MARK: Sessions
@@ -77,9 +80,9 @@ package final class LiveHost: Sendable {
             let gone = speed == 1 ? passed : Int64(min(Double(passed) * speed, 1e18))
             instant = min(max(instant, known.instant.adding(gone)), session.duration)
         }
-        try board.withLock { board in
-            guard board.slots[id] == nil else { throw DuplicateSession(id: id) }
-            board.slots[id] = slot
+        try roll.withLock { roll in
+            guard roll.slots[id] == nil else { throw DuplicateSession(id: id) }
+            roll.slots[id] = slot
         }
         slot.core.withLock { core in
             core.session = session
@@ -97,7 +100,7 @@ package final class LiveHost: Sendable {
     /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way; a frozen session is
     /// let go when its thread comes back.
     package func remove(_ id: String) {
-        guard let slot = board.withLock({ $0.slots.removeValue(forKey: id) }) else { return }
+        guard let slot = roll.withLock({ $0.remove(id) }) else { return }
         slot.isRemoved.store(true, ordering: .relaxed)
         reach(slot) { Self.letGo(&$0) }
         bell.ring()
@@ -286,7 +289,7 @@ package final class LiveHost: Sendable {
 
     // MARK: Looks
 
-    package var ids: [String] { board.withLock { $0.slots.keys.sorted() } }
+    package var ids: [String] { roll.withLock { Array($0.slots.keys) }.sorted() }
 
     package func status(of id: String) -> Status? {
         slot(id).map { slot in
@@ -297,22 +300,21 @@ package final class LiveHost: Sendable {
         }
     }
 
-    /// Events after a number: all that are kept.
+    /// Events after a number: all that are kept; none for now where its thread has come to a stop amid one.
     package func events(of id: String, after number: Int, atMost limit: Int = .max) -> LiveEvents? {
-        slot(id)?.log.withLock { $0.after(number, atMost: limit) }
+        slot(id).map { $0.log.look { $0.after(number, atMost: limit) } ?? LiveEvents(events: [], missing: 0) }
     }
 
     /// The sessions that are frozen now, for whoever watches from outside.
     package func watch() -> [String] {
         let now = clocks.continuousNanoseconds()
-        return board.withLock { $0.slots.values.map { $0 } }.filter { isFrozen($0, at: now) }.map(\.id)
-            .sorted()
+        return slots.filter { isFrozen($0, at: now) }.map(\.id).sorted()
     }
 
     /// How many advances have not returned for so long, ns of the continuous clock: each has a thread that does nothing else meanwhile.
     func advances(longerThan nanoseconds: Int64) -> Int {
         let now = clocks.continuousNanoseconds()
-        return board.withLock { $0.underWay }.count {
+        return roll.withLock { $0.underWay }.count {
             let since = $0.busySince.load(ordering: .relaxed)
             return since != 0 && now - since > nanoseconds
         }
@@ -320,13 +322,12 @@ package final class LiveHost: Sendable {
 
     /// The sessions whose algorithm gave no answer for their last step.
     package func degraded() -> [String] {
-        board.withLock { $0.slots.values.map { $0 } }
-            .filter { $0.shown.snapshot.isDegraded }.map(\.id).sorted()
+        slots.filter { $0.shown.snapshot.isDegraded }.map(\.id).sorted()
     }
 
     /// The sessions that have failed: they don't go on, and nothing of them rings.
     package func failed() -> [String] {
-        board.withLock { $0.slots.values.map { $0 } }.filter { slot in
+        slots.filter { slot in
             if case .failed = slot.shown.snapshot.phase { true } else { false }
         }.map(\.id).sorted()
     }
@@ -346,7 +347,8 @@ package final class LiveHost: Sendable {
         return due != .max && now - max(due, last) > lateness
     }
 
-    private func slot(_ id: String) -> Slot? { board.withLock { $0.slots[id] } }
+    private func slot(_ id: String) -> Slot? { roll.withLock { $0.slots[id] } }
+    private var slots: [Slot] { roll.withLock { Array($0.slots.values) } }
 
     // MARK: Time
 
@@ -440,13 +442,14 @@ package final class LiveHost: Sendable {
         let offset = clocks.utcNanoseconds() - before
         // Where the process was held up between the two looks, they say nothing of each other.
         guard clocks.continuousNanoseconds() - before < Nanoseconds.second else { return }
+        let known = utcOffset.load(ordering: .relaxed)
+        guard abs(offset - known) > Self.quietClockStep,
+            utcOffset.compareExchange(expected: known, desired: offset, ordering: .relaxed).exchanged
+        else { return }
+        let all = slots.sorted { $0.id < $1.id }
         board.withLock { board in
-            let step = offset - board.utcOffset
-            guard abs(step) > Self.quietClockStep else { return }
-            board.utcOffset = offset
-            for id in board.slots.keys.sorted() {
-                guard let slot = board.slots[id] else { continue }
-                slot.clockStep.wrappingAdd(step, ordering: .relaxed)
+            for slot in all {
+                slot.clockStep.wrappingAdd(offset - known, ordering: .relaxed)
                 board.schedule(slot, at: before)
             }
         }

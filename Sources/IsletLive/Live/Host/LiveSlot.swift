@@ -23,6 +23,12 @@ final class Slot: Sendable {
     /// When it wants to be advanced next (`Int64.max` for never), and when it was last.
     let dueAt = Atomic<Int64>(.max)
     let advancedAt = Atomic<Int64>(0)
+    /// Whether a thread is advancing it: nobody else waits for it.
+    let isUnderWay = Atomic(false)
+    /// While one does: when somebody wants it advanced again; `Int64.max` for nobody. The board's alone.
+    let wantedAgain = Atomic<Int64>(.max)
+    /// Of its place on the board; 0 for none. The board's alone.
+    let serial = Atomic<UInt64>(0)
     /// By how much the wall clock was set since the session was last told, ns.
     let clockStep = Atomic<Int64>(0)
 
@@ -135,36 +141,40 @@ final class Slot: Sendable {
     }
 }
 
-/// Who is due when. Entries that were moved stay behind and are dropped when they come up.
-struct Board: Sendable {
+/// The sessions of a host. No thread on which they live holds its lock: whoever looks sees all, whatever thread has come to a stop.
+struct Roll: Sendable {
     var slots: [String: Slot] = [:]
-    /// UTC less the continuous clock, as sessions were last told, ns.
-    var utcOffset: Int64
-    private var heap: [(due: Int64, serial: UInt64, slot: Slot)] = []
-    private var current: [ObjectIdentifier: UInt64] = [:]
-    private var serial: UInt64 = 0
-    /// Those that a thread is advancing: nobody else waits for them.
-    private var running: [ObjectIdentifier: Slot] = [:]
-    /// Of those, the ones that somebody wants advanced again.
-    private var again: [ObjectIdentifier: Int64] = [:]
+    /// Those that were let go, and may have a thread that does not come back.
+    private var left: [Slot] = []
 
-    init(utcOffset: Int64) { self.utcOffset = utcOffset }
+    mutating func remove(_ id: String) -> Slot? {
+        guard let slot = slots.removeValue(forKey: id) else { return nil }
+        left.removeAll { !$0.isUnderWay.load(ordering: .relaxed) }
+        left.append(slot)
+        return slot
+    }
 
     /// Those that threads are advancing.
-    var underWay: [Slot] { Array(running.values) }
+    var underWay: [Slot] {
+        (Array(slots.values) + left).filter { $0.isUnderWay.load(ordering: .relaxed) }
+    }
+}
+
+/// Who is due when. Entries that were moved stay behind and are dropped when they come up.
+struct Board: Sendable {
+    private var heap: [(due: Int64, serial: UInt64, slot: Slot)] = []
+    private var serial: UInt64 = 0
 
     mutating func schedule(_ slot: Slot, at due: Int64?) {
-        let key = ObjectIdentifier(slot)
-        if running[key] != nil {
-            again[key] = due.map { min($0, again[key] ?? .max) } ?? again[key]
-            return
+        if slot.isUnderWay.load(ordering: .relaxed) {
+            let wanted = min(due ?? .max, slot.wantedAgain.load(ordering: .relaxed))
+            return slot.wantedAgain.store(wanted, ordering: .relaxed)
         }
         serial += 1
-        guard let due, slots[slot.id] === slot else {
-            current[ObjectIdentifier(slot)] = nil
-            return
+        guard let due, !slot.isRemoved.load(ordering: .relaxed) else {
+            return slot.serial.store(0, ordering: .relaxed)
         }
-        current[ObjectIdentifier(slot)] = serial
+        slot.serial.store(serial, ordering: .relaxed)
         heap.append((due, serial, slot))
         var child = heap.count - 1
         while child > 0, precedes(child, (child - 1) / 2) {
@@ -175,23 +185,22 @@ struct Board: Sendable {
 
     /// A thread has advanced the session, which wants to be advanced next at `due`.
     mutating func finish(_ slot: Slot, due: Int64?) {
-        let key = ObjectIdentifier(slot)
-        running[key] = nil
-        let wanted = again.removeValue(forKey: key)
-        schedule(slot, at: due.map { min($0, wanted ?? .max) } ?? wanted)
+        slot.isUnderWay.store(false, ordering: .relaxed)
+        let wanted = min(due ?? .max, slot.wantedAgain.exchange(.max, ordering: .relaxed))
+        schedule(slot, at: wanted == .max ? nil : wanted)
     }
 
     /// The session that is due first, if it is by now; it is nobody else's until it is scheduled again. Else when the first is due.
     mutating func takeDue(at now: Int64) -> (slot: Slot?, next: Int64?) {
         while let head = heap.first {
-            guard current[ObjectIdentifier(head.slot)] == head.serial else {
+            guard head.slot.serial.load(ordering: .relaxed) == head.serial else {
                 removeFirst()
                 continue
             }
             guard head.due <= now else { return (nil, head.due) }
             removeFirst()
-            current[ObjectIdentifier(head.slot)] = nil
-            running[ObjectIdentifier(head.slot)] = head.slot
+            head.slot.serial.store(0, ordering: .relaxed)
+            head.slot.isUnderWay.store(true, ordering: .relaxed)
             return (head.slot, nil)
         }
         return (nil, nil)

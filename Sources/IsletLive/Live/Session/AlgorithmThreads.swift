@@ -24,12 +24,14 @@ final class AlgorithmThreads: Sendable {
 
     private func start(_ worker: Worker) -> Bool {
         guard
-            let thread = try? SystemThread({ [self] in
-                while true {
-                    worker.next().run()
-                    idle.withLock { $0.append(worker) }
-                }
-            })
+            let thread = try? SystemThread(
+                named: "algorithm",
+                { [self] in
+                    while true {
+                        worker.next().run()
+                        idle.withLock { $0.append(worker) }
+                    }
+                })
         else { return false }
         thread.detach()
         return true
