@@ -208,7 +208,7 @@ private func trade(_ person: Int, _ arm: Int) -> Lived {
             unjudged.hasSuffix(" rings a week and isn’t shown to change time below 70 mg/dL"), "\(unjudged)")
         // Too narrow to be shown, wide enough to be, and more than the reference arm has.
         for (margin, isRefused, isShown) in [
-            ("0.02", false, false), ("0.2", false, true), ("0.6", true, false),
+            ("0.01", false, false), ("0.2", false, true), ("0.6", true, false),
         ] {
             let made = try justified("tbr_54_percent: \(margin)")
             #expect((made.input.summary.claims?.refusal != nil) == isRefused, "\(margin)")
