@@ -20,10 +20,15 @@ import Testing
             }
         }
         begun.wait()
-        #expect(held.state.look { $0 } == nil)
+        var asked = 0
+        let seen = held.state.look(until: {
+            asked += 1
+            return asked == 3
+        }) { $0 }
+        #expect(seen == nil && asked == 3)
         goOn.signal()
         thread.join()
-        #expect(held.state.look { $0 } == 2)
+        #expect(held.state.look(until: { true }) { $0 } == 2)
     }
 
     /// A session that was let go while its thread hangs is a thread fewer, until it comes back.

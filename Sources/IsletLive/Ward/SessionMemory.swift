@@ -42,8 +42,8 @@ final class SessionMemory: Sendable {
     private let state = Mutex(State())
 
     var now: State { state.withLock { $0 } }
-    /// The same for whoever only looks; nil where the session's thread has come to a stop amid it.
-    var seen: State? { state.look { $0 } }
+    /// The same for whoever only looks; nil where the session is frozen, its thread amid this.
+    func seen(unless isFrozen: () -> Bool) -> State? { state.look(until: isFrozen) { $0 } }
 
     /// Goes on from before an upgrade: a session's journal begins with what was handed on, and its day does not.
     /// - Parameter earlier: as it was last kept, by whichever engine; nil where nothing was.

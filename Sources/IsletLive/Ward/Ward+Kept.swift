@@ -98,7 +98,7 @@ extension Ward {
         for id in ids {
             guard let entry = entry(id), entry.failure == nil, entry.returning == nil,
                 let status = host.status(of: id), keptSessions.isDue(id, status.snapshot, at: now),
-                let memory = entry.memory.seen
+                let memory = entry.memory.seen(unless: { host.isFrozen(id) })
             else { continue }
             let kept = KeptSession(
                 engine: options.engine, version: BuildFacts.version, snapshot: status.snapshot,

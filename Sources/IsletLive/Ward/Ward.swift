@@ -340,6 +340,8 @@ package final class Ward: Sendable {
     package func view(_ id: String) -> SessionView? {
         guard let entry = entry(id) else { return nil }
         if let kept = keptView(entry) { return kept }
+        // Before its status: of one that nothing is remembered of the page says in the same breath that it is frozen.
+        let memory = entry.memory.seen { host.isFrozen(id) }
         guard entry.failure == nil, entry.returning == nil, let status = host.status(of: id) else {
             var view = SessionView(id: id, name: entry.facts.name)
             (view.origin, view.kind, view.calendar) = (
@@ -349,8 +351,7 @@ package final class Ward: Sendable {
             view.isSounding = entry.couldNotGoOn && !siren.isSeen(id)
             return view
         }
-        // Of one whose thread has come to a stop amid its memory the snapshot says all that is known: that it is frozen.
-        var view = SessionView(entry.facts, status, entry.memory.seen ?? SessionMemory.State())
+        var view = SessionView(entry.facts, status, memory ?? SessionMemory.State())
         view.isSounding = isSounding(id, status)
         if follows(id) { (view.owner, view.ownerProblem) = (owner.map { "\($0.name)" }, ownerProblem) }
         return view

@@ -17,7 +17,7 @@ package final class HostCrew: Sendable {
     private static let pause: UInt32 = 250_000
 
     /// What the system calls the threads on which sessions live.
-    package static let threadName = "sessions"
+    private static let threadName = "sessions"
 
     private struct State {
         var threads = 0

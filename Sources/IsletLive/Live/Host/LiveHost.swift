@@ -302,7 +302,18 @@ package final class LiveHost: Sendable {
 
     /// Events after a number: all that are kept; none for now where its thread has come to a stop amid one.
     package func events(of id: String, after number: Int, atMost limit: Int = .max) -> LiveEvents? {
-        slot(id).map { $0.log.look { $0.after(number, atMost: limit) } ?? LiveEvents(events: [], missing: 0) }
+        guard let slot = slot(id) else { return nil }
+        var looks = 0
+        // Those who ask ask again.
+        return slot.log.look(until: {
+            looks += 1
+            return looks > 40
+        }) { $0.after(number, atMost: limit) } ?? LiveEvents(events: [], missing: 0)
+    }
+
+    /// Whether one is frozen now, or gone.
+    func isFrozen(_ id: String) -> Bool {
+        slot(id).map { isFrozen($0, at: clocks.continuousNanoseconds()) } ?? true
     }
 
     /// The sessions that are frozen now, for whoever watches from outside.

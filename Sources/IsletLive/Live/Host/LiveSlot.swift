@@ -141,7 +141,7 @@ final class Slot: Sendable {
     }
 }
 
-/// The sessions of a host. No thread on which they live holds its lock: whoever looks sees all, whatever thread has come to a stop.
+/// The sessions of a host. No thread on which they live holds its lock, but for a moment where the wall clock was set: whoever looks sees all, whatever thread has come to a stop.
 struct Roll: Sendable {
     var slots: [String: Slot] = [:]
     /// Those that were let go, and may have a thread that does not come back.

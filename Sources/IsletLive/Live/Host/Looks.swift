@@ -1,17 +1,19 @@
 // How somebody who only looks takes what a session's thread writes.
 //
-// Guarantees: whoever looks waits for a thread that is amid its work, and not for one that has come to a stop there. Does not: say that it has; `LiveHost.watch` does.
+// Guarantees: whoever looks waits for a thread that is amid its work, and no longer than they will. Does not: say that a thread has come to a stop; `LiveHost` does.
 
 import Glibc
 import Synchronization
 
 extension Mutex where Value: Sendable {
-    /// What it holds; nil where its lock is somebody's for 20 ms.
-    func look<Result: Sendable>(_ body: (inout Value) -> Result) -> Result? {
-        for _ in 0..<40 {
+    /// What it holds; nil where its lock is still somebody's when `isEnough` says so.
+    func look<Result: Sendable>(
+        until isEnough: () -> Bool, _ body: (inout Value) -> Result
+    ) -> Result? {
+        while true {
             if let found = withLockIfAvailable({ body(&$0) }) { return found }
+            if isEnough() { return nil }
             usleep(500)
         }
-        return nil
     }
 }
