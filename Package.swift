@@ -14,9 +14,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// `.ci/debug.sh` has the modules optimised, each as a whole: tests live through months of many people, five times as
-/// fast, and a module is built in half the time. An output file for each source (`-num-threads`) is what SwiftPM looks for
-/// in a debug build. The tests themselves are not optimised.
+/// `.ci/debug.sh` has the modules optimised that a session lives in, each as a whole: tests live through months of many
+/// people, five times as fast. What reads, writes and shows is not, as the tests are not: it would take four times as long
+/// to build, which is longer than it runs. An output file for each source (`-num-threads`) is what SwiftPM looks for in a
+/// debug build.
 let optimised: [SwiftSetting] =
     Context.environment["ISLET_OPTIMISED"] == nil
     ? []
@@ -28,8 +29,10 @@ let optimisedC: [CSetting] =
 
 /// One entry a target, below the comment that says its floor: a target imports only from floors below it. `TidyTests`
 /// reads the floors here.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + optimised)
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict + optimised
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -101,7 +104,8 @@ let package = Package(
             ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts"]),
         // Floor 5
         module(
-            "IsletFiles", ["CIslet", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"]),
+            "IsletFiles", ["CIslet", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"],
+            strict),
         // Floor 6
         module(
             "IsletTrials",
@@ -117,14 +121,14 @@ let package = Package(
                 "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
                 "IsletPeople", "IsletFiles", "IsletTrials", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+            ], strict),
         // Floor 8
         module(
             "IsletCommands",
             [
                 "IsletDevices", "IsletLoop", "IsletFiles", "IsletTrials", "IsletResults",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
+            ], strict),
         // Floor 11
         .executableTarget(
             name: "islet",
@@ -133,15 +137,16 @@ let package = Package(
                 "IsletResults", "IsletCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict + optimised),
+            swiftSettings: strict),
 
         // Links: devices outside of a session.
         // Floor 0
         .target(name: "CCurl"),
         // Floor 5
-        module("DeviceLinks", ["CCurl", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"]),
+        module(
+            "DeviceLinks", ["CCurl", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"], strict),
         // Floor 6
-        module("DriverContract", ["DeviceLinks"]),
+        module("DriverContract", ["DeviceLinks"], strict),
 
         // Live: sessions in real time.
         // Floor 8
@@ -151,7 +156,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
                 "IsletTrials", "IsletResults", "DeviceLinks",
             ],
-            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict + optimised),
+            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict),
         // Floor 9
         .target(
             name: "Pages",
@@ -159,7 +164,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
                 "IsletLive",
             ],
-            resources: [.embedInCode("Assets")], swiftSettings: strict + optimised),
+            resources: [.embedInCode("Assets")], swiftSettings: strict),
         // Floor 10
         module(
             "Dashboard",
@@ -170,7 +175,7 @@ let package = Package(
                 serving("Logging", "swift-log"), serving("NIOCore", "swift-nio"),
                 serving("NIOPosix", "swift-nio"), encrypting("HummingbirdTLS", "hummingbird"),
                 encrypting("NIOSSL", "swift-nio-ssl"),
-            ]),
+            ], strict),
         // Floor 11
         .executableTarget(
             name: "islet-live",
@@ -180,7 +185,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 serving("Logging", "swift-log"),
             ],
-            swiftSettings: strict + optimised),
+            swiftSettings: strict),
 
         // Thresholds: an owner's store.
         // Floor 11
@@ -190,7 +195,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles", "IsletTrials", "IsletResults",
                 "IsletCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict + optimised),
+            swiftSettings: strict),
 
         // Workshop: what the project is tried with.
         // Floor 8
@@ -207,20 +212,20 @@ let package = Package(
                 "IsletDevices", "IsletLoop", "IsletFiles", "IsletTrials", "IsletCommands", "Swarm",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict + optimised),
+            swiftSettings: strict),
         .executableTarget(
             name: "islet-bench",
             dependencies: [
                 "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
                 "IsletFiles", "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
             ],
-            path: "Benchmarks/IsletBench", swiftSettings: strict + optimised),
+            path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         // Tests
         // A test kit: an HTTP server that fails on purpose.
         .target(
             name: "FaultyServer", dependencies: ["DeviceLinks"], path: "Tests/FaultyServer",
-            swiftSettings: strict + optimised),
+            swiftSettings: strict),
         tests("AlertMetricsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlertsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlgorithmsTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),

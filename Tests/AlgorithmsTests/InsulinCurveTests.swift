@@ -84,7 +84,7 @@ struct InsulinCurveTests {
                 let now = Double(5 * step)
                 var ahead = InlineArray<48, Double>(repeating: 0)
                 var zero = InlineArray<48, Double>(repeating: 0)
-                let onBoard = insulin.act(ledger, programme: programme, ahead: &ahead, zero: &zero)
+                let onBoard = insulin.act(&ledger, programme: programme, ahead: &ahead, zero: &zero)
                 let kept = doses.filter { now - $0.minute <= 475 }
                 #expect(
                     abs(onBoard - kept.reduce(0) { $0 + $1.units * curve.remaining(now - $1.minute) }) < 1e-9)

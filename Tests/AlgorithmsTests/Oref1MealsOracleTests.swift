@@ -70,14 +70,15 @@ struct Oref1MealsOracleTests {
             }
             var carbs = Oref1Carbs()
             for meal in row.meals.reversed() { carbs.add(meal.amount, at: now - 5 * Double(meal.cell)) }
-            let deltas = glucose.deltas
+            let deltas = glucose.deltas()
             #expect([deltas.last, deltas.short, deltas.long] == Array(row.answers[0..<3]), "\(row.text)")
-            let deviations = glucose.deviations
+            var deviations = glucose.deviations()
             let board = carbs.onBoard(
-                deviations, now: now, age: 0, gramsPerImpact: row.carbRatio / row.sensitivity, leastImpact: 8)
+                &deviations, now: now, age: 0, gramsPerImpact: row.carbRatio / row.sensitivity, leastImpact: 8
+            )
             #expect([board.entered, board.left] == Array(row.answers[3..<5]), "\(row.text)")
             if board.left > 0 { withMeals += 1 }
-            let slopes = Oref1Carbs.slopes(deviations, age: 0)
+            let slopes = Oref1Carbs.slopes(&deviations, age: 0)
             // A thousandth of a mg/dL: sums of rounded numbers may fall to either side of a half.
             #expect(abs(slopes.fromMax - row.answers[5]) <= 0.0011, "\(row.text)")
             #expect(abs(slopes.fromMin - row.answers[6]) <= 0.0011, "\(row.text)")
@@ -105,7 +106,7 @@ struct Oref1MealsOracleTests {
             }
             var ahead = InlineArray<48, Double>(repeating: 0)
             var zero = InlineArray<48, Double>(repeating: 0)
-            let onBoard = insulin.act(ledger, programme: 1, ahead: &ahead, zero: &zero)
+            let onBoard = insulin.act(&ledger, programme: 1, ahead: &ahead, zero: &zero)
             #expect(abs(onBoard - row.answers[7]) <= 0.00051, "\(row.text)")
             for tick in 0..<48 {
                 #expect(abs(ahead[tick] * 10_000 - row.activity[tick]) <= 0.51, "\(row.text)")

@@ -8,6 +8,7 @@ import Testing
 private struct Recording {
     struct Row {
         var situation = Oref1Situation()
+        var activity = Oref1Activity()
         /// Nil where what runs goes on.
         var rate: Double?
         var minutes: Double?
@@ -17,6 +18,11 @@ private struct Recording {
         /// By insulin, with a zero rate, with carbohydrate, with what was not announced; nil where there is none.
         var predictions: [[Double]?] = []
         var text: Substring
+
+        func decide() -> (decision: Oref1Decision, predictions: Oref1Predictions) {
+            var (activity, predictions) = (activity, Oref1Predictions())
+            return (situation.decide(&activity, &predictions), predictions)
+        }
     }
 
     let head: [Substring]
@@ -64,8 +70,8 @@ private struct Recording {
         let (activity, zero) = (runs(31), runs(32))
         try #require(activity.count == 48 && zero.count == 48)
         for tick in 0..<48 {
-            s.activity[tick] = activity[tick] / 10_000
-            s.zeroActivity[tick] = zero[tick] / 10_000
+            row.activity.ahead[tick] = activity[tick] / 10_000
+            row.activity.zero[tick] = zero[tick] / 10_000
         }
         row.situation = s
         (row.rate, row.minutes, row.bolus) = (answer(34), answer(35), answer(36) ?? 0)
@@ -82,7 +88,7 @@ struct Oref1OracleTests {
         let recording = try Recording()
         var ways: [Oref1Reason: Int] = [:]
         for row in recording.rows {
-            let decision = row.situation.decide()
+            let decision = row.decide().decision
             ways[decision.reason, default: 0] += 1
             #expect(
                 decision.rate?.unitsPerHour == row.rate && decision.rate?.minutes == row.minutes
@@ -104,13 +110,14 @@ struct Oref1OracleTests {
     func predictions() throws {
         var compared = [0, 0, 0, 0]
         for row in try Recording().rows {
-            guard let predictions = row.situation.decide().predictions else { continue }
+            let (decision, predictions) = row.decide()
+            guard decision.isForeseen else { continue }
             let ours: [Oref1Prediction?] = [
                 predictions.insulin, predictions.zero, predictions.carbs, predictions.unannounced,
             ]
             for (course, (theirs, ours)) in zip(row.predictions, ours).enumerated() {
                 #expect((theirs == nil) == (ours == nil), "\(row.text)")
-                guard let theirs, let ours else { continue }
+                guard let theirs, var ours else { continue }
                 compared[course] += 1
                 // They end where nothing changes any more.
                 for (place, value) in theirs.enumerated() { #expect(ours[place] == value, "\(row.text)") }

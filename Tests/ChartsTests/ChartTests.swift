@@ -114,7 +114,9 @@ import Testing
     }
 
     @Test func `labels of points overlap neither each other nor points`() {
-        let points = (0..<60).map { ChartPoint(Double($0 % 8), Double($0 * 7 % 11), label: "policy \($0)") }
+        let points = (0..<60).map { (place: Int) -> ChartPoint in
+            ChartPoint(Double(place % 8), Double(place * 7 % 11), label: "policy \(place)")
+        }
         let svg = Chart(
             title: "", description: "",
             panels: [

@@ -63,7 +63,8 @@ struct LoopDeathTests {
         #expect(asked.first == 6 && asked.dropFirst().allSatisfy { $0 <= 0.6 } && asked.count <= 2)
         #expect(abs(lab.pump.delivered - asked.reduce(0, +)) < 1e-9)
         #expect(!lab.memory.awaitsAnything && lab.memory.owed.isEmpty && lab.memory.carried == .zero)
-        #expect(lab.rows.map { $0.accepted?.units }.filter { $0 != 0 } == asked)
+        let accepted = lab.rows.map { $0.accepted?.units }
+        #expect(accepted.filter { $0 != 0 } == asked)
     }
 
     /// Harm: a second death goes back to the state of the first.

@@ -8,7 +8,10 @@ struct GlucoseGridTests {
     @Test(arguments: [0, 1, 137, 299])
     func `an even trace off the grid gives what the same readings give one by one`(seconds: Int) throws {
         let first = 86_400_000 * Int64(3) + Int64(seconds) * 1000
-        let mgdl = (0..<700).map { 120 + 60 * Double(($0 * 37) % 101) / 101 }
+        let mgdl = (0..<700).map { (place: Int) -> Double in
+            let part = Double((place * 37) % 101)
+            return 120 + 60 * part / 101
+        }
         let even = try GlucoseTrace(every: 300_000, from: first, mgdl: mgdl)
         // A reading ten milliseconds late at the end: no longer even, and the same grid but for that end.
         var instants = even.localMilliseconds

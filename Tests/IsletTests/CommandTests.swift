@@ -26,7 +26,8 @@ import Testing
             let text = try read(folder + "/out.csv")
             let lines = text.split(separator: "\n").map { $0.split(separator: ",") }
             #expect(lines[0] == ["minute", "plasma_mgdl", "interstitial_mgdl"])
-            #expect(lines.dropFirst().map { String($0[0]) } == (0...60).map(String.init))
+            let minutes = (0...60).map { "\($0)" }
+            #expect(lines.dropFirst().map { String($0[0]) } == minutes)
             #expect(lines.dropFirst().allSatisfy { $0[1].count >= 10 && $0[2].count >= 10 })
             let standard = try trace(folder, "--out", "-")
             #expect(standard.output == text)

@@ -146,11 +146,11 @@ import Testing
             let (path, whole) = try journal(in: folder)
             let all = whole.split(separator: UInt8(ascii: "\n")).map { Array($0) + [UInt8(ascii: "\n")] }
             for index in 1..<(all.count - 1) {
-                for changed in [
-                    Array(all[..<index] + all[(index + 1)...]),
-                    Array(all[...index] + all[index...]),
-                    Array(all[..<index] + [all[index + 1], all[index]] + all[(index + 2)...]),
-                ] {
+                var (leftOut, doubled, moved) = (all, all, all)
+                leftOut.remove(at: index)
+                doubled.insert(all[index], at: index)
+                moved.swapAt(index, index + 1)
+                for changed in [leftOut, doubled, moved] {
                     try write(Array(changed.joined()), to: path)
                     let problem = #expect(throws: InputError.self) { try JournalContent.read(path) }
                     #expect((problem?.line ?? 0) - index <= 2)

@@ -19,9 +19,11 @@ import Testing
             var power = 1.0
             for _ in 0..<20 { power *= Y / 1500 }
             let fY = power / (1 + power)
-            return SIMD4(
-                (counts(t) - Y) / 5, 3e-6 * fY * Y - (1 - fY) * Z / 600, 1e-6 * fY * Y - 0.10 * x[2],
-                3e-7 * fY * Y - 0.06 * x[3])
+            let dY: Double = (counts(t) - Y) / 5
+            let dZ: Double = 3e-6 * fY * Y - (1 - fY) * Z / 600
+            let uptake: Double = 1e-6 * fY * Y - 0.10 * x[2]
+            let production: Double = 3e-7 * fY * Y - 0.06 * x[3]
+            return SIMD4(dY, dZ, uptake, production)
         }
         var x = SIMD4<Double>()
         let h = 0.01
@@ -29,10 +31,11 @@ import Testing
             // Within a step counts are those of its middle: bouts begin and end between two.
             let t = (Double(step) + 0.5) * h
             let a = rates(t, x)
-            let b = rates(t, x + h / 2 * a)
-            let c = rates(t, x + h / 2 * b)
-            let d = rates(t, x + h * c)
-            x += h / 6 * (a + 2 * b + 2 * c + d)
+            let b = rates(t, x + a * (h / 2))
+            let c = rates(t, x + b * (h / 2))
+            let d = rates(t, x + c * h)
+            let middle: SIMD4<Double> = (b + c) * 2
+            x += (a + middle + d) * (h / 6)
         }
         return (x[1], x[2], x[3])
     }

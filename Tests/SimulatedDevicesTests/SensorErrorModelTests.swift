@@ -138,8 +138,10 @@ import Testing
                     if s > 0, s < 1 { return u * (-2 * log(s) / s).squareRoot() }
                 }
             }
-            let theta = (0..<7).map { i in
-                Vettoretti2019.mean[i] + (0...i).reduce(0) { $0 + Vettoretti2019.factor[i][$1] * z[$1] }
+            let theta = (0..<7).map { (i: Int) -> Double in
+                var sum = Vettoretti2019.mean[i]
+                for j in 0...i { sum += Vettoretti2019.factor[i][j] * z[j] }
+                return sum
             }
             if Vettoretti2019.isAcceptable(theta) { accepted += 1 }
         }

@@ -49,20 +49,20 @@ import Testing
         let later = try run(FaultPlan(scheduled: [fault(.signalLoss, 58, 30)]), until: .minutes(120))
         #expect(later.backfills.count == 1)
         let backfill = try #require(later.backfills.first)
-        #expect(backfill.map(\.instant) == (12...17).map { .minutes($0 * 5) })
+        #expect(backfill.map(\.instant) == (12...17).map { Instant.minutes($0 * 5) })
         #expect(backfill.allSatisfy { $0.isBackfilled })
         let late = later.readings.filter { $0.backfilledAt != nil }
         #expect(late.map(\.instant) == backfill.map(\.instant))
         #expect(late.allSatisfy { $0.backfilledAt == .minutes(90) }, "\(late)")
-        #expect(
-            backfill.map(\.glucose.milligramsPerDecilitre) == (12...17).map { 100 + Double($0) })
+        let truth: [Double] = [112, 113, 114, 115, 116, 117]
+        #expect(backfill.map(\.glucose.milligramsPerDecilitre) == truth)
         #expect(later.told.allSatisfy { $0.reading?.isBackfilled == false })
         #expect(
             later.latest
                 == GlucoseReading(instant: .minutes(120), glucose: .init(milligramsPerDecilitre: 124)))
-        #expect(
-            later.readings.filter { $0.backfilledAt == nil }.map(\.instant)
-                == (Array(0...11) + Array(18...24)).map { .minutes(Int64($0) * 5) })
+        let inTime: [Int64] = Array(0...11) + Array(18...24)
+        let heard = later.readings.filter { $0.backfilledAt == nil }.map(\.instant)
+        #expect(heard == inTime.map { Instant.minutes($0 * 5) })
         #expect(later.faults == [FaultRow(instant: .minutes(58), end: .minutes(88), kind: "signal-loss")])
     }
 
@@ -90,11 +90,10 @@ import Testing
             let gaps = outcome.told.filter { $0.reading == nil }.map(\.state)
             #expect(gaps == [.failed, .warmup])
             let next = outcome.readings.first { $0.instant >= .minutes(600) }?.instant
-            #expect(next == .minutes(device == .dexcomG6 ? 645 + 120 : 645 + 30))
-            #expect(
-                outcome.faults == [
-                    FaultRow(instant: .minutes(600), end: .minutes(645), kind: "sensor-failure")
-                ])
+            let warm: Int64 = device == .dexcomG6 ? 645 + 120 : 645 + 30
+            #expect(next == .minutes(warm))
+            let failure = FaultRow(instant: .minutes(600), end: .minutes(645), kind: "sensor-failure")
+            #expect(outcome.faults == [failure])
         }
     }
 

@@ -26,12 +26,13 @@ import Testing
 
     @Test func readingsStandOnAFiveMinuteGridFromTheStart() throws {
         let readings = try run(until: .minutes(24 * 60)).readings
-        #expect(readings.map(\.instant) == (0...288).map { .minutes($0 * 5) })
+        #expect(readings.map(\.instant) == (0...288).map { Instant.minutes($0 * 5) })
     }
 
     @Test func anIdealSensorSaysTheInterstitialGlucose() throws {
-        let readings = try run(until: .minutes(600)) { 50 + Double($0) * 1.7 }.readings
-        #expect(readings.map(\.mgdl) == (0...120).map { 50 + Double($0) * 1.7 })
+        func truth(_ sample: Int) -> Double { 50 + Double(sample) * 1.7 }
+        let readings = try run(until: .minutes(600), mgdl: truth).readings
+        #expect(readings.map(\.mgdl) == (0...120).map(truth))
     }
 
     @Test(arguments: SensorModel.all)
@@ -44,16 +45,18 @@ import Testing
     @Test func anIdealSensorHasNoRangeNoLifeNoWarmUpAndNoDelay() throws {
         func truth(_ sample: Int) -> Double { 5 + Double(sample % 900) }
         let days = try run(until: .minutes(40 * 1440), mgdl: truth)
-        #expect(days.readings.map(\.instant) == (0...40 * 288).map { .minutes(Int64($0) * 5) })
-        #expect(days.readings.map(\.mgdl) == (0...40 * 288).map(truth))
+        let samples = Array(0...40 * 288)
+        #expect(days.readings.map(\.instant) == samples.map { Instant.minutes(Int64($0) * 5) })
+        #expect(days.readings.map(\.mgdl) == samples.map(truth))
         #expect(days.told.allSatisfy { $0.reading != nil && $0.state == .ok })
     }
 
     @Test func aSensorIsReplacedAfterTenDaysAndWarmsUpForTwoHours() throws {
         let days = try run(.ideal, SensorDevice.dexcomG6.onGrid, until: .minutes(21 * 24 * 60))
         // The first was inserted two hours before the start.
-        let replaced = [10 * 24 * 60 - 120, 20 * 24 * 60 - 120] as [Int64]
-        let expected = (0...21 * 288).map { Int64($0) * 5 }.filter { minute in
+        let replaced: [Int64] = [10 * 24 * 60 - 120, 20 * 24 * 60 - 120]
+        let grid = (0...21 * 288).map { Int64($0) * 5 }
+        let expected = grid.filter { minute in
             !replaced.contains { ($0..<$0 + 120).contains(minute) }
         }
         #expect(days.readings.map(\.instant) == expected.map(Instant.minutes))

@@ -214,9 +214,9 @@ struct Oref1ClosedLoopTests {
             for step in evidence.steps {
                 var output = StepOutput()
                 var probe = state
-                var situation = Oref1Situation()
-                algorithm.understand(step.input, &output, &probe, &situation)
-                if dump != nil { lines.append(Self.line(situation)) }
+                var (situation, activity) = (Oref1Situation(), Oref1Activity())
+                algorithm.understand(step.input, &output, &probe, &situation, &activity)
+                if dump != nil { lines.append(Self.line(situation, activity)) }
                 #expect(algorithm.run(step.input, state: &state) == step.output)
             }
             #expect(evidence.steps.count > 200)
@@ -226,10 +226,10 @@ struct Oref1ClosedLoopTests {
         }
     }
 
-    private static func line(_ s: Oref1Situation) -> String {
+    private static func line(_ s: Oref1Situation, _ activity: Oref1Activity) -> String {
         func number(_ value: Double) -> String { value.isFinite ? "\(value)" : "inf" }
         func flag(_ value: Bool) -> String { value ? "1" : "0" }
-        func points(_ points: Oref1Situation.Points) -> String {
+        func points(_ points: Oref1Activity.Points) -> String {
             points.indices.map { "\((points[$0] * 10_000).rounded())" }.joined(separator: ",")
         }
         let numbers = [
@@ -242,7 +242,7 @@ struct Oref1ClosedLoopTests {
         let all =
             numbers + [flag(s.raisesTarget), flag(s.lowersTarget)] + last
             + [flag(s.expectsUnannounced), flag(s.allowsBoluses)] + settings
-            + [flag(s.skipsNeutral), number(s.minuteOfHour), points(s.activity), points(s.zeroActivity)]
+            + [flag(s.skipsNeutral), number(s.minuteOfHour), points(activity.ahead), points(activity.zero)]
         return all.joined(separator: " ")
     }
 }
@@ -483,10 +483,11 @@ private struct Oref0Algorithm: DosingAlgorithm {
         state.hasBegun = true
         let answer = try oracle.ask(question)
         let bolus = answer.bolus ?? 0
-        var situation = Oref1Situation()
+        var (situation, activity) = (Oref1Situation(), Oref1Activity())
         var unused = StepOutput()
-        Oref1Style().understand(input, &unused, &state.ours, &situation)
-        let decision = situation.decide()
+        Oref1Style().understand(input, &unused, &state.ours, &situation, &activity)
+        var predictions = Oref1Predictions()
+        let decision = situation.decide(&activity, &predictions)
         state.ours.ledger.note(own: InsulinAmount(units: bolus), of: input)
         if bolus > 0 { state.ours.lastBolus = now }
         oracle.asked += 1

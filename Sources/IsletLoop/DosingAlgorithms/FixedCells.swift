@@ -4,7 +4,8 @@
 
 /// `count` numbers, the newest first.
 public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
-    /// Loops over many read its `span`: a row that is a variable's part may be copied whole for each `self[index]`.
+    /// Loops over many read its `span`, and what holds a row is told `inout` to whoever reads it, or by a `mutating` function: of a
+    /// borrowed value the compiler copies all before its rows are read.
     private(set) var values = InlineArray<count, Double>(repeating: 0)
 
     public init() {}

@@ -72,14 +72,16 @@ struct HovorkaTransition: Sendable {
         (A[2][1], A[2][2]) = (1 / tI, -ke)
         for action in 0..<3 { (A[3 + action][2], A[3 + action][3 + action]) = (ka[action], -ka[action]) }
         func product(_ a: [[Double]], _ b: [[Double]]) -> [[Double]] {
-            (0..<n).map { i in (0..<n).map { j in (0..<n).reduce(0) { $0 + a[i][$1] * b[$1][j] } } }
+            var product = [[Double]](repeating: [Double](repeating: 0, count: n), count: n)
+            for i in 0..<n { for j in 0..<n { for k in 0..<n { product[i][j] += a[i][k] * b[k][j] } } }
+            return product
         }
         let unit = (0..<n).map { i in (0..<n).map { i == $0 ? 1.0 : 0 } }
         let step = A.map { $0.map { $0 * minutes / 1024 } }
         var (E, term) = (unit, unit)
         for order in 1...8 {
             term = product(term, step).map { $0.map { $0 / Double(order) } }
-            E = (0..<n).map { i in (0..<n).map { E[i][$0] + term[i][$0] } }
+            for i in 0..<n { for j in 0..<n { E[i][j] += term[i][j] } }
         }
         for _ in 0..<10 { E = product(E, E) }
         S1 = (E[0][0], E[0][6])

@@ -8,14 +8,11 @@ import IsletKernel
 /// The tables of one curve. Boluses act from the start of their cell, what the pump gave by itself from the middle of it.
 struct LedgerActivity: Sendable {
     let curve: ExponentialCurve
-    /// e^(−t/τ) and the share that is left, by cell.
-    private let bolusDecay: [Double], basalDecay: [Double]
-    private let bolusLeft: [Double], basalLeft: [Double]
-    /// Min since it began to act, by cell.
-    private let basalMinutes: [Double]
+    /// By cell; what counts is the share that is left.
+    private let bolusFactors: [CurveFactors], basalFactors: [CurveFactors]
     /// How many cells still act now.
     private let bolusCells: Int, basalCells: Int
-    /// The cell that is over by each tick ahead, and was not by the one before; −1 for none.
+    /// The cell that is over by each tick ahead, and was not by the one before; −1 for none, as for tick 0.
     private let bolusLeaving: [Int], basalLeaving: [Int]
     /// What one unit an hour, given from now on, does at each tick ahead, 1/min.
     private let rampUp: [Double]
@@ -25,17 +22,19 @@ struct LedgerActivity: Sendable {
     private static let cells = InsulinLedger.cells
     private static let minutes = InsulinLedger.cellMinutes
     static let ticks = 48
+    typealias Ticks = InlineArray<48, Double>
 
     init(_ curve: ExponentialCurve) {
         self.curve = curve
-        func table(_ shift: Double, _ value: (Double) -> Double) -> [Double] {
-            (0..<Self.cells).map { value(max(0, Double($0) * Self.minutes - shift)) }
+        func factors(_ shift: Double) -> [CurveFactors] {
+            (0..<Self.cells).map {
+                let minutes = max(0, Double($0) * Self.minutes - shift)
+                return CurveFactors(
+                    minutes: minutes, decay: exponential(-minutes / curve.tau),
+                    share: curve.remaining(minutes))
+            }
         }
-        bolusDecay = table(0) { exponential(-$0 / curve.tau) }
-        basalDecay = table(2.5) { exponential(-$0 / curve.tau) }
-        bolusLeft = table(0, curve.remaining)
-        basalLeft = table(2.5, curve.remaining)
-        basalMinutes = table(2.5) { $0 }
+        (bolusFactors, basalFactors) = (factors(0), factors(2.5))
         func acting(_ shift: Double) -> Int {
             (0..<Self.cells).count { Double($0) * Self.minutes - shift < curve.duration }
         }
@@ -51,41 +50,45 @@ struct LedgerActivity: Sendable {
         rampUp = ramp
     }
 
-    /// Sums of u·e^(−t/τ), times 1, t and t².
-    private struct Moments {
-        var m0 = 0.0, m1 = 0.0, m2 = 0.0
-
-        mutating func add(_ units: Double, _ minutes: Double, _ decay: Double) {
-            let weight = units * decay
-            m0 += weight
-            m1 += weight * minutes
-            m2 += weight * minutes * minutes
-        }
-    }
-
     /// Insulin on board beyond a programme, U, and what acts of it, U/min, at each tick of five minutes ahead.
     /// - Parameters:
     ///   - programme: U/h, flowing through all that is known.
     ///   - ahead: filled with what acts if nothing but the programme follows.
     ///   - zero: filled with what acts if nothing at all does.
     func act(
-        _ ledger: borrowing InsulinLedger, programme: Double, ahead: inout InlineArray<48, Double>,
-        zero: inout InlineArray<48, Double>
+        _ ledger: inout InsulinLedger, programme: Double, ahead: inout Ticks, zero: inout Ticks
     ) -> Double {
         let perCell = programme * Self.minutes / 60
-        var (boluses, basals) = (
+        var (bolusAmounts, basalAmounts) = (
             InlineArray<96, Double>(repeating: 0), InlineArray<96, Double>(repeating: 0)
         )
-        ledger.amounts(perCell, &boluses, &basals)
-        var moments = Moments()
-        let onBoard = sum(boluses.span, basals.span, &moments)
+        ledger.amounts(perCell, &bolusAmounts, &basalAmounts)
+        let (boluses, basals) = (bolusAmounts.span, basalAmounts.span)
+        let (bolusFactors, basalFactors) = (bolusFactors.span, basalFactors.span)
+        // Empty cells are added, too: to ask costs more.
+        var sums = SIMD4<Double>.zero
+        for cell in 0..<basalCells {
+            if cell < bolusCells { sums += bolusFactors[cell].terms(boluses[cell]) }
+            sums += basalFactors[cell].terms(basals[cell])
+        }
+        let onBoard = sums[3]
+        // Sums hang on their order; what is made of them is reckoned two ticks at a time.
+        var (m0, m1, m2) = (Ticks(repeating: 0), Ticks(repeating: 0), Ticks(repeating: 0))
+        let (bolusLeaving, basalLeaving) = (bolusLeaving.span, basalLeaving.span)
+        for tick in 0..<Self.ticks {
+            // What is over by this tick acts no more.
+            let (bolus, basal) = (bolusLeaving[tick], basalLeaving[tick])
+            if bolus >= 0 { sums -= bolusFactors[bolus].terms(boluses[bolus]) }
+            if basal >= 0 { sums -= basalFactors[basal].terms(basals[basal]) }
+            (m0[tick], m1[tick], m2[tick]) = (sums[0], sums[1], sums[2])
+        }
         let scale = curve.S / (curve.tau * curve.tau)
         let (duration, tickDecay, rampUp) = (curve.duration, tickDecay.span, rampUp.span)
+        precondition(tickDecay.count == Self.ticks && rampUp.count == Self.ticks)
         for tick in 0..<Self.ticks {
-            if tick > 0 { leave(boluses.span, basals.span, tick: tick, &moments) }
             let t = Double(tick) * Self.minutes
-            let first = moments.m1 + t * moments.m0
-            let second = moments.m2 + 2 * t * moments.m1 + t * t * moments.m0
+            let first = m1[tick] + t * m0[tick]
+            let second = m2[tick] + 2 * t * m1[tick] + t * t * m0[tick]
             let acts = scale * tickDecay[tick] * (first - second / duration)
             ahead[tick] = acts
             zero[tick] = acts - programme * rampUp[tick]
@@ -93,40 +96,11 @@ struct LedgerActivity: Sendable {
         return onBoard
     }
 
-    /// What still acts, and how much of it is left.
-    @inline(__always) private func sum(
-        _ boluses: Span<Double>, _ basals: Span<Double>, _ moments: inout Moments
-    ) -> Double {
-        let (bolusDecay, basalDecay) = (bolusDecay.span, basalDecay.span)
-        let (bolusLeft, basalLeft) = (bolusLeft.span, basalLeft.span)
-        let basalMinutes = basalMinutes.span
-        var onBoard = 0.0
-        for cell in 0..<basalCells {
-            // Empty cells are added, too: to ask costs more.
-            if cell < bolusCells {
-                moments.add(boluses[cell], Double(cell) * Self.minutes, bolusDecay[cell])
-                onBoard += boluses[cell] * bolusLeft[cell]
-            }
-            moments.add(basals[cell], basalMinutes[cell], basalDecay[cell])
-            onBoard += basals[cell] * basalLeft[cell]
-        }
-        return onBoard
-    }
-
-    /// What is over by this tick acts no more.
-    @inline(__always) private func leave(
-        _ boluses: Span<Double>, _ basals: Span<Double>, tick: Int, _ moments: inout Moments
-    ) {
-        let bolus = bolusLeaving[tick]
-        if bolus >= 0 { moments.add(-boluses[bolus], Double(bolus) * Self.minutes, bolusDecay[bolus]) }
-        let basal = basalLeaving[tick]
-        if basal >= 0 { moments.add(-basals[basal], basalMinutes[basal], basalDecay[basal]) }
-    }
-
     /// By tick: the cell whose age is the curve's end by then, or passed it since the tick before.
     /// - Parameter shift: how much later it begins to act than its cell does, min.
     private static func leaving(_ duration: Double, shift: Double) -> [Int] {
         (0..<ticks).map { tick in
+            guard tick > 0 else { return -1 }
             let from = duration - Double(tick) * minutes
             let cell = Int(((from + shift) / minutes).rounded(.up))
             let age = Double(cell) * minutes - shift
@@ -155,7 +129,7 @@ struct LedgerActivity: Sendable {
 
 extension InsulinLedger {
     /// What each cell holds: asked for, and by the pump itself beyond the programme.
-    @inline(__always) func amounts(
+    @inline(__always) mutating func amounts(
         _ perCell: Double, _ boluses: inout InlineArray<96, Double>, _ basals: inout InlineArray<96, Double>
     ) {
         // By their spans: a subscript would copy all of a row each time.
@@ -163,8 +137,9 @@ extension InsulinLedger {
         let given = basal.values.span
         for cell in 0..<Self.cells {
             boluses[cell] = own[cell] + meals[cell] + manual[cell]
-            // What the programme would have given is none of ours.
-            basals[cell] = cell > 0 && cell < known ? given[cell] - perCell : given[cell]
+            basals[cell] = given[cell]
         }
+        // What the programme would have given is none of ours.
+        for cell in 1..<max(1, min(known, Self.cells)) { basals[cell] = given[cell] - perCell }
     }
 }

@@ -125,40 +125,41 @@ public struct LoopStyle: DosingAlgorithm {
         state.ledger.take(input)
         let programme = input.therapy.basalRate.unitsPerHour
         var net = LoopStyleInsulin.Net(repeating: 0)
-        var onBoard = insulin.net(state.ledger, programme: programme, into: &net)
-        if let reading = input.cgm { read(reading, input, net, &state) }
+        var onBoard = insulin.net(&state.ledger, programme: programme, into: &net)
+        if let reading = input.cgm { read(reading, input, &net, &state) }
         let byHand = input.user.manualBolus ?? .zero
         output.meal = byHand
         if let meal = input.user.meal {
             state.carbs.add(meal.carbohydrate.grams, at: meal.instant.minutes)
             net[0] += byHand.units
-            let forecast = forecast(input, state, net, onBoard + byHand.units)
+            let forecast = forecast(input, &state, &net, onBoard + byHand.units)
             let units = bolus(meal.carbohydrate.grams, forecast, limits(input), input)
             output.meal += InsulinAmount(units: settings.mealShare * units)
         }
         state.ledger.note(meal: output.meal, of: input)
         if output.meal > .zero {
-            onBoard = insulin.net(state.ledger, programme: programme, into: &net)
+            onBoard = insulin.net(&state.ledger, programme: programme, into: &net)
         }
-        return forecast(input, state, net, onBoard)
+        return forecast(input, &state, &net, onBoard)
     }
 
     private func read(
-        _ reading: GlucoseReading, _ input: borrowing StepInput, _ net: borrowing LoopStyleInsulin.Net,
+        _ reading: GlucoseReading, _ input: borrowing StepInput, _ net: inout LoopStyleInsulin.Net,
         _ state: inout State
     ) {
         state.glucose.add(
             reading.glucose.milligramsPerDecilitre, at: min(reading.instant.minutes, input.now.minutes),
-            now: input.now.minutes, insulin: insulin, net: net,
+            now: input.now.minutes, insulin: insulin, net: &net,
             sensitivity: input.therapy.correctionFactorMgdlPerUnit)
     }
 
     private func forecast(
-        _ input: borrowing StepInput, _ state: borrowing State, _ net: borrowing LoopStyleInsulin.Net,
+        _ input: borrowing StepInput, _ state: inout State, _ net: inout LoopStyleInsulin.Net,
         _ onBoard: Double
     ) -> LoopStyleForecast? {
         LoopStyleForecast(
-            state.glucose, state.carbs, insulin: insulin, net: net, onBoard: onBoard, now: input.now.minutes,
+            &state.glucose, &state.carbs, insulin: insulin, net: &net, onBoard: onBoard,
+            now: input.now.minutes,
             absorption: settings.absorption * 60, sensitivity: input.therapy.correctionFactorMgdlPerUnit,
             carbRatio: input.therapy.carbohydrateRatioGramsPerUnit,
             isIntegral: settings.integralRetrospection >= 0.5)

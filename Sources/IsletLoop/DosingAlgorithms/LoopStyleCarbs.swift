@@ -211,14 +211,16 @@ struct LoopStyleAbsorption {
     /// mg/dL per g.
     let perGram: Double
 
+    init(perGram: Double) { self.perGram = perGram }
+
+    /// To be called once.
     /// - Parameters:
     ///   - ends, rates: of `LoopStyleGlucose`, and how many changes they hold.
     ///   - longest: what an entry may take, min.
-    @inline(__always) init(
-        _ carbs: borrowing LoopStyleCarbs, _ ends: Span<Double>, _ rates: Span<Double>, changes: Int,
-        now: Double, longest: Double, perGram: Double
+    mutating func see(
+        _ carbs: inout LoopStyleCarbs, _ ends: Span<Double>, _ rates: Span<Double>, changes: Int,
+        now: Double, longest: Double
     ) {
-        self.perGram = perGram
         let lastChange = changes > 0 ? ends[0] : nil
         for place in carbs.first(now: now)..<carbs.count {
             let (grams, minute) = carbs.entry(place)
@@ -278,7 +280,7 @@ struct LoopStyleAbsorption {
 
     /// What of all entries has been absorbed by each tick, mg/dL that glucose rises by, but for a constant.
     /// - Parameter from: the first tick that is asked for.
-    func absorbed(
+    mutating func absorbed(
         _ ends: Span<Double>, changes all: Int, now: Double, from: Int, into effects: inout LoopStyleEffects
     ) {
         let changes = min(Self.kept, all)

@@ -48,16 +48,17 @@ extension LoopStyleForecast {
         var units: Double?
         var eventual = 0.0
         let middle = (limits.low + limits.high) / 2
-        let glucose = glucose.span
+        let (glucose, rise) = (glucose.span, insulin.rise.span)
+        let left = insulin.left.span.extracting(LoopStyleInsulin.offset...)
         for tick in 0...insulin.lastTick {
             let value = glucose[tick]
             if value < limits.suspendBelow { return .suspend }
             eventual = value
             // By then it has lowered glucose by so much a unit.
-            let acts = max(.ulpOfOne, limits.sensitivity * insulin.acted(tick))
+            let acts = max(.ulpOfOne, limits.sensitivity * (1 - left[tick]))
             // The first of equal ones, whatever the last bits of a sum are.
             if value < least - 1e-9 { (least, leastActs) = (value, acts) }
-            let gap = value - limits.suspendBelow - insulin.rise[tick] * (middle - limits.suspendBelow)
+            let gap = value - limits.suspendBelow - rise[tick] * (middle - limits.suspendBelow)
             if gap > 0, gap < (units ?? .infinity) * acts { units = gap / acts }
         }
         if least < limits.low, eventual < limits.low { return .below((least - middle) / leastActs) }

@@ -33,9 +33,8 @@ struct LoopStyleForecast {
     ///   - sensitivity: mg/dL per U.
     /// - Returns: nil without a reading of the last quarter of an hour.
     init?(
-        _ past: borrowing LoopStyleGlucose, _ carbs: borrowing LoopStyleCarbs,
-        insulin: borrowing LoopStyleInsulin,
-        net: borrowing LoopStyleInsulin.Net, onBoard: Double, now: Double, absorption: Double,
+        _ past: inout LoopStyleGlucose, _ carbs: inout LoopStyleCarbs, insulin: LoopStyleInsulin,
+        net: inout LoopStyleInsulin.Net, onBoard: Double, now: Double, absorption: Double,
         sensitivity: Double, carbRatio: Double, isIntegral: Bool
     ) {
         self.onBoard = onBoard
@@ -43,18 +42,19 @@ struct LoopStyleForecast {
         let minute = min(now, last.minute)
         let first = Glucose.tick(before: minute, now: now) + 1
         var changes = Insulin.Changes(repeating: 0)
-        insulin.act(net, from: first, into: &changes)
+        insulin.act(&net, from: first, into: &changes)
         for place in (first + Insulin.before)..<Insulin.places { changes[place] *= -sensitivity }
 
         var effects = LoopStyleEffects(repeating: 0)
+        let known = past.changes(now: now)
+        let (isSmooth, slope) = (past.isSmooth(now: now), past.slope(now: now))
         let ends = past.ends.values.span
         let rates = past.rates.values.span
-        let known = past.changes(now: now)
         let hasCarbs = carbs.first(now: now) < carbs.count
         if hasCarbs {
-            let absorbed = LoopStyleAbsorption(
-                carbs, ends, rates, changes: known, now: now, longest: absorption * Self.stretch,
-                perGram: sensitivity / carbRatio)
+            var absorbed = LoopStyleAbsorption(perGram: sensitivity / carbRatio)
+            absorbed.see(
+                &carbs, ends, rates, changes: known, now: now, longest: absorption * Self.stretch)
             absorbed.absorbed(
                 ends, changes: known, now: now, from: isIntegral ? -36 : -15, into: &effects)
             for tick in first..<Insulin.ticks {
@@ -63,12 +63,12 @@ struct LoopStyleForecast {
             }
         }
         var retrospection = LoopStyleRetrospection(
-            ends, rates, changes: known, effects, hasCarbs: hasCarbs, now: now, isIntegral: isIntegral)
+            ends, rates, changes: known, &effects, hasCarbs: hasCarbs, now: now, isIntegral: isIntegral)
         unexplained = retrospection.correct(minute, isIntegral: isIntegral)
-        if unexplained != nil, past.isSmooth(now: now) {
+        if unexplained != nil, isSmooth {
             retrospection.add(minute, first, now, into: &changes)
         }
-        if let slope = past.slope(now: now) { Self.blend(slope, minute, first, now, into: &changes) }
+        if let slope { Self.blend(slope, minute, first, now, into: &changes) }
 
         var value = last.glucose
         glucose[0] = value
@@ -129,7 +129,7 @@ struct LoopStyleRetrospection {
     ///   - pastEnds, rates: of `LoopStyleGlucose`.
     ///   - effects: of carbohydrate.
     init(
-        _ pastEnds: Span<Double>, _ rates: Span<Double>, changes: Int, _ effects: borrowing LoopStyleEffects,
+        _ pastEnds: Span<Double>, _ rates: Span<Double>, changes: Int, _ effects: inout LoopStyleEffects,
         hasCarbs: Bool, now: Double, isIntegral: Bool
     ) {
         // Only so many are ever asked for: a half hour before the oldest that counts, by a reading that may be old itself.
@@ -143,12 +143,12 @@ struct LoopStyleRetrospection {
             }
             return
         }
-        match(pastEnds, rates, effects, changes, now, reach)
+        match(pastEnds, rates, &effects, changes, now, reach)
     }
 
     /// Carbohydrate's change of five minutes for each change of glucose: one tick each, the first that is not before its end.
-    @inline(__always) private mutating func match(
-        _ pastEnds: Span<Double>, _ rates: Span<Double>, _ effects: borrowing LoopStyleEffects,
+    private mutating func match(
+        _ pastEnds: Span<Double>, _ rates: Span<Double>, _ effects: inout LoopStyleEffects,
         _ changes: Int, _ now: Double, _ reach: Double
     ) {
         let effects = effects.span
@@ -176,7 +176,7 @@ struct LoopStyleRetrospection {
     }
 
     /// What the half hour up to one of them did not explain, and where it begins.
-    @inline(__always) private func sum(_ newest: Int) -> (value: Double, start: Double) {
+    private mutating func sum(_ newest: Int) -> (value: Double, start: Double) {
         var sum = 0.0
         var place = newest
         let ends = ends.span
@@ -189,7 +189,7 @@ struct LoopStyleRetrospection {
     }
 
     /// - Returns: the correction, mg/dL; nil where nothing recent is known.
-    @inline(__always) mutating func correct(_ minute: Double, isIntegral: Bool) -> Double? {
+    mutating func correct(_ minute: Double, isIntegral: Bool) -> Double? {
         guard count > 0, minute - ends[0] <= Self.recency + Glucose.same else { return nil }
         let current = sum(0)
         var correction = current.value
@@ -211,7 +211,9 @@ struct LoopStyleRetrospection {
     private static let longest = 180.0
 
     /// Half hours in a row that are off to the same side weigh more the more they are.
-    private func integral(_ current: Double, _ minute: Double) -> (correction: Double, length: Double) {
+    private mutating func integral(_ current: Double, _ minute: Double) -> (
+        correction: Double, length: Double
+    ) {
         var recent = InlineArray<64, Double>(repeating: 0)
         var number = 0
         var next = ends[0]

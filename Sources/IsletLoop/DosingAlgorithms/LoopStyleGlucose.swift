@@ -50,7 +50,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     ///   - sensitivity: mg/dL per U.
     mutating func add(
         _ glucose: Double, at minute: Double, now: Double, insulin: borrowing LoopStyleInsulin,
-        net: borrowing LoopStyleInsulin.Net, sensitivity: Double
+        net: inout LoopStyleInsulin.Net, sensitivity: Double
     ) {
         if count > 0, minute <= minutes[0] + Self.same { return }
         minutes.age(by: 1, filling: minute)
@@ -64,7 +64,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
         let from = max(Self.tick(after: ends[0], now: now), Self.tick(after: used, now: now))
         let to = max(Self.tick(after: minute, now: now), from + 1)
         used = now + Double(to) * Self.tick
-        let rate = (glucose - reference + sensitivity * insulin.acts(net, from: from, to: to)) / interval
+        let rate = (glucose - reference + sensitivity * insulin.acts(&net, from: from, to: to)) / interval
         ends.age(by: 1)
         rates.age(by: 1)
         ends[0] = minute
@@ -84,8 +84,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     // MARK: Changes
 
     /// Changes of the last ten hours, 0 the newest: number n began at `ends[n + 1]` and ended at `ends[n]`, at `rates[n]`.
-    // Inlined, as are those below: a call would copy all of it.
-    @inline(__always) func changes(now: Double) -> Int {
+    mutating func changes(now: Double) -> Int {
         var changes = max(0, nodeCount - 1)
         let ends = ends.values.span
         while changes > 0, ends[changes] < now - Self.window - Self.same { changes -= 1 }
@@ -96,7 +95,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
 
     /// mg/dL per min over the last quarter of an hour, by least squares, at most 4; nil where fewer than three readings lie there, or they are not a
     /// row, or one jumps.
-    @inline(__always) func slope(now: Double) -> Double? {
+    mutating func slope(now: Double) -> Double? {
         let within = readings(now: now, minutes: 15)
         guard within > 2, isGradual(within) else { return nil }
         let minutes = minutes.values.span
@@ -116,12 +115,12 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     }
 
     /// Whether the last half hour has readings to go by, and none of them jumps.
-    @inline(__always) func isSmooth(now: Double) -> Bool {
+    mutating func isSmooth(now: Double) -> Bool {
         let within = readings(now: now, minutes: 30)
         return within > 1 && isGradual(within)
     }
 
-    @inline(__always) private func readings(now: Double, minutes length: Double) -> Int {
+    private mutating func readings(now: Double, minutes length: Double) -> Int {
         var within = 0
         let minutes = minutes.values.span
         while within < count, minutes[within] >= now - length - Self.same { within += 1 }
@@ -129,7 +128,7 @@ struct LoopStyleGlucose: Hashable, Sendable, Codable {
     }
 
     /// No more than 40 mg/dL between neighbours.
-    @inline(__always) private func isGradual(_ within: Int) -> Bool {
+    private mutating func isGradual(_ within: Int) -> Bool {
         let readings = readings.values.span
         for place in 1..<max(1, within) where abs(readings[place - 1] - readings[place]) > 40 { return false }
         return true

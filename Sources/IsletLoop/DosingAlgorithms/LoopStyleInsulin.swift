@@ -27,8 +27,8 @@ struct LoopStyleInsulin: Sendable {
     private static let minutes = InsulinLedger.cellMinutes
 
     /// The share of a dose that has not acted yet, by ticks after it; from `offset` ticks before it on.
-    private let left: [Double]
-    private static let offset = 8
+    let left: [Double]
+    static let offset = 8
     /// The same from the middle of the five minutes of its cell.
     private let leftFromMiddle: [Double]
     /// How far the target has risen by each tick from the suspend threshold to the middle of the range.
@@ -37,6 +37,8 @@ struct LoopStyleInsulin: Sendable {
     let lastTick: Int
     /// e^(−5m/τ), from `offset` ticks before 0 on.
     private let decay: [Double]
+    /// By age, the same; all of a dose counts.
+    private let factors: [CurveFactors]
     /// Ticks after which a dose is over, its delay not counted.
     private let end: Int
 
@@ -48,18 +50,19 @@ struct LoopStyleInsulin: Sendable {
             curve.remaining((Double($0) - 0.5) * Self.minutes - Self.delay)
         }
         decay = (-Self.offset..<reach).map { exponential(-Double($0) * Self.minutes / curve.tau) }
+        factors = (-Self.offset..<reach).map {
+            let minutes = Double($0) * Self.minutes
+            return CurveFactors(minutes: minutes, decay: exponential(-minutes / curve.tau), share: 1)
+        }
         end = Int((curve.duration / Self.minutes).rounded(.up))
         let duration = curve.duration + Self.delay
         rise = (0..<Self.ticks).map { min(1, max(0, (Double($0) * Self.minutes / duration - 0.5) / 0.5)) }
         lastTick = min(Self.ticks - 1, Int((duration / Self.minutes).rounded(.up)))
     }
 
-    /// What one unit, given now, has done by a tick.
-    func acted(_ tick: Int) -> Double { 1 - left[tick + Self.offset] }
-
     /// What was given in each cell beyond the programme, U, and of that what has not acted yet.
     @inline(__always) func net(
-        _ ledger: borrowing InsulinLedger, programme: Double, into net: inout Net
+        _ ledger: inout InsulinLedger, programme: Double, into net: inout Net
     ) -> Double {
         let perCell = programme * Self.minutes / 60
         var (boluses, basals) = (Net(repeating: 0), Net(repeating: 0))
@@ -75,74 +78,63 @@ struct LoopStyleInsulin: Sendable {
     }
 
     /// How much of it acts between two ticks, U. Ticks before now are negative; one ahead is known, as doses have their delay.
-    func acts(_ net: borrowing Net, from start: Int, to end: Int) -> Double {
+    func acts(_ net: inout Net, from start: Int, to end: Int) -> Double {
         guard start < end, end <= 1 else { return 0 }
         var sum = 0.0
-        let net = net.span
-        for cell in max(0, -end)..<max(0, -end, Self.cells) {
+        let (net, left) = (net.span, left.span)
+        // What was over by the first of them acts no more.
+        let first = max(0, -end)
+        for cell in first..<max(first, min(Self.cells, self.end + Self.delayTicks - start)) {
             let (from, to) = (max(cell + start, -Self.offset), max(cell + end, -Self.offset))
             sum += net[cell] * (left[from + Self.offset] - left[to + Self.offset])
         }
         return sum
     }
 
-    /// Sums of u·e^(−t/τ), times 1, t and t², and of u.
-    private struct Moments {
-        var m0 = 0.0, m1 = 0.0, m2 = 0.0, units = 0.0
-
-        mutating func add(_ units: Double, _ minutes: Double, _ decay: Double) {
-            let weight = units * decay
-            m0 += weight
-            m1 += weight * minutes
-            m2 += weight * minutes * minutes
-            self.units += units
-        }
-    }
-
     /// How much acts within the five minutes before each tick, U, from `first` on, if nothing but the programme follows.
-    func act(_ net: borrowing Net, from first: Int, into changes: inout Changes) {
-        // `age` is of a cell's dose at the tick before, in ticks, its delay not counted.
+    func act(_ net: inout Net, from first: Int, into changes: inout Changes) {
+        // A dose's age is reckoned at the tick before, in ticks, without its delay: `cell + start`.
         let start = first - 1 - Self.delayTicks
-        var moments = Moments()
         let net = net.span
-        let decay = decay.span
-        for cell in max(0, -start)..<Self.cells {
-            let age = cell + start
-            if age >= end { break }
-            // Empty cells are added, too: to ask costs more.
-            moments.add(net[cell], Double(age) * Self.minutes, decay[age + Self.offset])
+        let factors = factors.span.extracting((start + Self.offset)...)
+        // Empty cells are added, too: to ask costs more.
+        var sums = SIMD4<Double>.zero
+        for cell in -start..<max(-start, min(Self.cells, end - start)) {
+            sums += factors[cell].terms(net[cell])
+        }
+        // Sums hang on their order; what is made of them is reckoned two ticks at a time.
+        var (m0, m1, m2) = (Changes(repeating: 0), Changes(repeating: 0), Changes(repeating: 0))
+        var (units, over) = (Changes(repeating: 0), Changes(repeating: 0))
+        // What is over stays acted.
+        var left = 0.0
+        let ticks = Self.ticks - first + 1
+        for passed in 0..<ticks {
+            if passed > 0 {
+                // A dose whose delay is over begins to act.
+                let (joining, leaving) = (-passed - start, end - passed - start)
+                if joining >= 0 { sums += factors[joining].terms(net[joining]) }
+                if leaving >= 0, leaving < Self.cells {
+                    sums -= factors[leaving].terms(net[leaving])
+                    left += net[leaving]
+                }
+            }
+            (m0[passed], m1[passed], m2[passed]) = (sums[0], sums[1], sums[2])
+            (units[passed], over[passed]) = (sums[3], left)
         }
         let scale = curve.S * (1 - curve.a)
         let square = 1 / (curve.tau * curve.duration * (1 - curve.a))
-        // What is over stays acted.
-        var over = 0.0
-        var last = 0.0
-        for tick in (first - 1)..<Self.ticks {
-            let passed = tick - first + 1
-            if passed > 0 {
-                join(net, age: -passed, cell: -passed - start, &moments)
-                over += leave(net, age: end - passed, cell: end - passed - start, &moments)
-            }
+        let tau = curve.tau
+        let passedDecay = decay.span.extracting(Self.offset..<(Self.offset + Self.places))
+        var acted = Changes(repeating: 0)
+        for passed in 0..<Self.places {
             let t = Double(passed) * Self.minutes
-            let one = moments.m1 + t * moments.m0
-            let two = moments.m2 + 2 * t * moments.m1 + t * t * moments.m0
-            let acting = (two * square - one / curve.tau - moments.m0) * decay[passed + Self.offset]
-            let acted = over + scale * (acting + moments.units)
-            if passed > 0 { changes[tick + Self.before] = acted - last }
-            last = acted
+            let one = m1[passed] + t * m0[passed]
+            let two = m2[passed] + 2 * t * m1[passed] + t * t * m0[passed]
+            let acting = (two * square - one / tau - m0[passed]) * passedDecay[passed]
+            acted[passed] = over[passed] + scale * (acting + units[passed])
         }
-    }
-
-    /// A dose whose delay is over begins to act.
-    private func join(_ net: Span<Double>, age: Int, cell: Int, _ moments: inout Moments) {
-        guard cell >= 0, cell < Self.cells, age >= -Self.offset, net[cell] != 0 else { return }
-        moments.add(net[cell], Double(age) * Self.minutes, decay[age + Self.offset])
-    }
-
-    /// A dose that is over leaves the sums; U that it was.
-    private func leave(_ net: Span<Double>, age: Int, cell: Int, _ moments: inout Moments) -> Double {
-        guard cell >= 0, cell < Self.cells, net[cell] != 0 else { return 0 }
-        moments.add(-net[cell], Double(age) * Self.minutes, decay[age + Self.offset])
-        return net[cell]
+        for passed in 1..<max(1, ticks) {
+            changes[first - 1 + passed + Self.before] = acted[passed] - acted[passed - 1]
+        }
     }
 }

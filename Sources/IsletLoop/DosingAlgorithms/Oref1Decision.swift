@@ -11,10 +11,6 @@ import IsletKernel
 
 /// What one decision goes by. Glucose is mg/dL, insulin U, rates U/h, times minutes; a delta is mg/dL per 5 min.
 struct Oref1Situation {
-    /// Four hours ahead, every five minutes.
-    static let points = 48
-    typealias Points = InlineArray<48, Double>
-
     // Glucose
     var glucose = 0.0
     var delta = 0.0
@@ -27,10 +23,6 @@ struct Oref1Situation {
     // Insulin
     /// Beyond the programme; negative after low rates.
     var iob = 0.0
-    /// U per minute that act now and later, if nothing but the programme follows.
-    var activity = Points(repeating: 0)
-    /// Insulin activity at those points if the pump gave nothing from now on.
-    var zeroActivity = Points(repeating: 0)
     var minutesSinceBolus = Double.infinity
     /// The temporary rate that runs, and what is left of it; 0 min for none.
     var running = (rate: 0.0, minutes: 0.0)
@@ -77,6 +69,18 @@ struct Oref1Situation {
     var safeRate: Double { min(maximumRate, largestDailyMultiple * basal, largestMultiple * basal) }
 }
 
+/// What insulin does over the hours that are foreseen, U/min at each point.
+struct Oref1Activity {
+    /// Four hours ahead, every five minutes.
+    static let points = 48
+    typealias Points = InlineArray<48, Double>
+
+    /// If nothing but the programme follows.
+    var ahead = Points(repeating: 0)
+    /// If the pump gave nothing from now on.
+    var zero = Points(repeating: 0)
+}
+
 /// Why a decision is as it is: one case for each way through it.
 enum Oref1Reason: String, CaseIterable {
     case unusableReading, endOfHour, low, lowForecast, risingBeforeZero, rising, muchTooHigh, lowEnough,
@@ -102,7 +106,8 @@ struct Oref1Decision {
     /// The least that was foreseen from 90 min on (60 for what was not announced), and at any time.
     var leastForeseen = Double.nan
     var leastGuard = Double.nan
-    var predictions: Oref1Predictions?
+    /// Whether glucose was foreseen: by a reading that can be used.
+    var isForeseen: Bool { reason != .unusableReading }
 }
 
 /// To the nearest, halves upwards.
@@ -131,9 +136,16 @@ extension InlineArray<48, Double> {
 func oref1Rate(_ rate: Double) -> Double { rate < 10 ? halfUp(rate, 20) : halfUp(rate, 10) }
 
 extension Oref1Situation {
-    func decide() -> Oref1Decision {
+    /// - Parameter predictions: filled with what was foreseen, where anything was.
+    func decide(
+        _ activity: inout Oref1Activity, _ predictions: inout Oref1Predictions
+    ) -> Oref1Decision {
         var decision = Oref1Decision()
-        if isUnusable { decision.rate = withoutReading() } else { Oref1Run(self).decide(&decision) }
+        if isUnusable {
+            decision.rate = withoutReading()
+        } else {
+            Oref1Run(self, activity: activity.ahead[0]).decide(&decision, &activity, &predictions)
+        }
         return decision
     }
 
@@ -170,7 +182,8 @@ private struct Oref1Run {
     /// By insulin on board alone.
     let naive: Double
 
-    init(_ s: Oref1Situation) {
+    /// - Parameter activity: of now, U/min.
+    init(_ s: Oref1Situation, activity: Double) {
         self.s = s
         basal = oref1Rate(s.basal * (s.ratio ?? 1))
         sensitivity = s.ratio.map { halfUp(s.sensitivity / $0, 10) } ?? s.sensitivity
@@ -185,7 +198,7 @@ private struct Oref1Run {
         (self.low, self.target, self.high) = (low, target, high)
         threshold = low - 0.5 * (low - 40)
         leastDelta = min(s.delta, s.shortDelta)
-        impact = halfUp(-s.activity.span[0] * sensitivity * 5, 100)
+        impact = halfUp(-activity * sensitivity * 5, 100)
         // Half an hour's; who falls is judged by the calmer of the means.
         var deviation = halfUp(6 * (leastDelta - impact))
         if deviation < 0 { deviation = halfUp(6 * (min(s.shortDelta, s.longDelta) - impact)) }
@@ -194,15 +207,17 @@ private struct Oref1Run {
         naive = halfUp(s.glucose - s.iob * (s.iob > 0 ? sensitivity : min(sensitivity, s.sensitivity)))
     }
 
-    func decide(_ decision: inout Oref1Decision) {
+    func decide(
+        _ decision: inout Oref1Decision, _ activity: inout Oref1Activity,
+        _ predictions: inout Oref1Predictions
+    ) {
         let expectedDelta = halfUp(impact + (target - (naive + deviation)) / 24, 10)
         let foreseen = Oref1Forecast(
-            s, sensitivity: sensitivity, impact: impact, leastDelta: leastDelta, threshold: threshold,
-            target: target, eventual: naive + deviation)
+            s, &activity, sensitivity: sensitivity, impact: impact, leastDelta: leastDelta,
+            threshold: threshold, target: target, eventual: naive + deviation, into: &predictions)
         decision.eventual = foreseen.eventual
         decision.leastForeseen = foreseen.least
         decision.leastGuard = foreseen.leastGuard
-        decision.predictions = foreseen.predictions
 
         let isRising = leastDelta > 0 && leastDelta > expectedDelta
         // Who has had far too little, and rises, is not held back any more.
@@ -219,7 +234,7 @@ private struct Oref1Run {
             return
         }
         if foreseen.eventual < low {
-            return belowTarget(&decision, foreseen, expectedDelta, isRising: isRising)
+            return belowTarget(&decision, foreseen, &predictions, expectedDelta, isRising: isRising)
         }
         let rise = max(s.delta, s.shortDelta, s.longDelta)
         let givesBoluses =
@@ -248,9 +263,10 @@ private struct Oref1Run {
     // MARK: Below the target
 
     private func belowTarget(
-        _ decision: inout Oref1Decision, _ foreseen: Oref1Forecast, _ expectedDelta: Double, isRising: Bool
+        _ decision: inout Oref1Decision, _ foreseen: Oref1Forecast, _ predictions: inout Oref1Predictions,
+        _ expectedDelta: Double, isRising: Bool
     ) {
-        if isRising, carbsRequired(foreseen) == 0 {
+        if isRising, carbsRequired(foreseen, &predictions) == 0 {
             decision.reason = naive < 40 ? .risingBeforeZero : .rising
             decision.rate = naive < 40 ? set(0, 30) : neutral()
             return
@@ -285,10 +301,12 @@ private struct Oref1Run {
     }
 
     /// What would have to be eaten to stay above the threshold, g.
-    private func carbsRequired(_ foreseen: Oref1Forecast) -> Double {
+    private func carbsRequired(
+        _ foreseen: Oref1Forecast, _ predictions: inout Oref1Predictions
+    ) -> Double {
         var worst = naive
         if worst < 40 { worst = min(foreseen.leastGuard, worst) }
-        let zeroEffect = s.basal * sensitivity * foreseen.predictions.minutesAbove(threshold) / 60
+        let zeroEffect = s.basal * sensitivity * predictions.minutesAbove(threshold) / 60
         // The last quarter of a meal is not counted on.
         let onBoard = max(0, s.carbsOnBoard - 0.25 * s.carbs)
         return halfUp((threshold - worst - zeroEffect) / (sensitivity / s.carbRatio) - onBoard)

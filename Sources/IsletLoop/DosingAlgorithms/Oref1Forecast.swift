@@ -7,24 +7,30 @@ import IsletKernel
 
 /// Glucose every five minutes from now on, mg/dL.
 struct Oref1Prediction {
-    fileprivate var points: Oref1Situation.Points
+    fileprivate var points = Oref1Activity.Points(repeating: 0)
 
     /// Rounded, within 39 and 401. Few of them are ever asked for.
-    subscript(place: Int) -> Double { halfUp(min(401, max(39, points.span[place]))) }
-    var last: Double { self[Oref1Situation.points - 1] }
+    subscript(place: Int) -> Double {
+        mutating get { halfUp(min(401, max(39, points[place]))) }
+    }
+    var last: Double {
+        mutating get { self[Oref1Activity.points - 1] }
+    }
 }
 
 struct Oref1Predictions {
-    fileprivate(set) var insulin: Oref1Prediction
-    fileprivate(set) var zero: Oref1Prediction
+    var insulin = Oref1Prediction()
+    var zero = Oref1Prediction()
     private(set) var hasCarbs = false
     private(set) var hasUnannounced = false
-    fileprivate var withCarbs: Oref1Prediction
-    fileprivate var withUnannounced: Oref1Prediction
+    fileprivate var withCarbs = Oref1Prediction()
+    fileprivate var withUnannounced = Oref1Prediction()
 
-    fileprivate init(from glucose: Double) {
-        insulin = Oref1Prediction(points: Oref1Situation.Points(repeating: glucose))
-        (zero, withCarbs, withUnannounced) = (insulin, insulin, insulin)
+    fileprivate mutating func begin(at glucose: Double) {
+        insulin.points[0] = glucose
+        zero.points[0] = glucose
+        withCarbs.points[0] = glucose
+        withUnannounced.points[0] = glucose
     }
 
     /// Nil without carbohydrate on board.
@@ -37,7 +43,7 @@ struct Oref1Predictions {
     }
 
     /// The least of the courses that the decision went by, so many minutes on.
-    func least(at minutes: Int) -> Double {
+    mutating func least(at minutes: Int) -> Double {
         let place = minutes / 5
         return min(
             insulin[place], hasCarbs ? withCarbs[place] : .infinity,
@@ -45,20 +51,19 @@ struct Oref1Predictions {
     }
 
     /// Where the courses with carbohydrate and what was not announced end at most.
-    fileprivate var highestEnd: Double {
+    fileprivate mutating func highestEnd() -> Double {
         max(hasCarbs ? withCarbs.last : -.infinity, hasUnannounced ? withUnannounced.last : -.infinity)
     }
 
     /// Minutes until the course that counts falls below `level`; 240 where it doesn't.
-    func minutesAbove(_ level: Double) -> Double {
-        for place in 0..<Oref1Situation.points
+    mutating func minutesAbove(_ level: Double) -> Double {
+        for place in 0..<Oref1Activity.points
         where (hasCarbs ? withCarbs[place] : insulin[place]) < level { return 5 * Double(place) }
         return 240
     }
 }
 
 struct Oref1Forecast {
-    let predictions: Oref1Predictions
     /// Where glucose ends up.
     let eventual: Double
     /// What insulin is reckoned by: the least from 90 min on (60 for what was not announced), blended.
@@ -69,18 +74,18 @@ struct Oref1Forecast {
     let leastGuard: Double
 
     init(
-        _ s: borrowing Oref1Situation, sensitivity: Double, impact: Double, leastDelta: Double,
-        threshold: Double,
-        target: Double, eventual: Double
+        _ s: borrowing Oref1Situation, _ activity: inout Oref1Activity, sensitivity: Double,
+        impact: Double, leastDelta: Double, threshold: Double, target: Double, eventual: Double,
+        into predictions: inout Oref1Predictions
     ) {
         var course = Oref1Course(s, sensitivity: sensitivity, unexplained: halfUp(leastDelta - impact, 10))
-        course.run(s, sensitivity: sensitivity)
+        predictions.begin(at: s.glucose)
+        course.run(s, &activity, sensitivity: sensitivity, into: &predictions)
         let carbsAct = course.carbImpact > 0 || course.peak > 0
         let (carbsOnBoard, expectsUnannounced) = (s.carbsOnBoard, s.expectsUnannounced)
-        course.predictions.tell(
+        predictions.tell(
             carbs: carbsAct && carbsOnBoard > 0, unannounced: carbsAct && expectsUnannounced)
-        predictions = course.predictions
-        self.eventual = max(eventual, predictions.highestEnd)
+        self.eventual = max(eventual, predictions.highestEnd())
         leastByInsulin = max(39, course.insulin.leastLate)
         (least, leastGuard) = Self.blend(s, course, threshold: threshold, target: target)
     }
@@ -165,7 +170,7 @@ private struct Oref1Line {
         to place: Int, _ value: Double, _ kept: inout Oref1Prediction, after wait: Int
     ) {
         last = value
-        if place < Oref1Situation.points { kept.points[place] = value }
+        if place < Oref1Activity.points { kept.points[place] = value }
         least = value < least ? value : least
         if place >= wait { leastLate = value < leastLate ? value : leastLate }
     }
@@ -180,7 +185,6 @@ private struct Oref1Course {
     var zero: Oref1Line
     var carbs: Oref1Line
     var unannounced: Oref1Line
-    var predictions: Oref1Predictions
     /// What insulin doesn't explain, mg/dL per 5 min; limited to what carbohydrate can do.
     let unexplained: Double
     let carbImpact: Double
@@ -199,7 +203,6 @@ private struct Oref1Course {
         let glucose = s.glucose
         insulin = Oref1Line(last: glucose)
         (zero, carbs, unannounced) = (insulin, insulin, insulin)
-        predictions = Oref1Predictions(from: glucose)
         (highestByInsulin, highestWithCarbs) = (glucose, glucose)
         self.unexplained = unexplained
         // mg/dL per g.
@@ -220,14 +223,17 @@ private struct Oref1Course {
             carbImpact == 0 ? 0 : min(hours * 60 / 5 / 2, max(0, s.carbsOnBoard * perGram / carbImpact))
     }
 
-    mutating func run(_ s: borrowing Oref1Situation, sensitivity: Double) {
-        let changes = Oref1Changes(s, self, sensitivity: sensitivity)
+    mutating func run(
+        _ s: borrowing Oref1Situation, _ activity: inout Oref1Activity, sensitivity: Double,
+        into predictions: inout Oref1Predictions
+    ) {
+        let changes = Oref1Changes(s, &activity, self, sensitivity: sensitivity)
         let (carbsCount, expectsUnannounced) = (carbsCount, s.expectsUnannounced)
         let (byInsulin, byZero) = (changes.insulin.span, changes.zero.span)
         let (deviations, falling) = (changes.deviation.span, changes.falling.span)
         let (later, others) = (changes.later.span, changes.unannounced.span)
         // Sums near a half hang on their order, which is as published.
-        for place in 1...Oref1Situation.points {
+        for place in 1...Oref1Activity.points {
             let change = byInsulin[place - 1]
             let deviation = deviations[place - 1]
             insulin.move(to: place, insulin.last + change + deviation, &predictions.insulin, after: 18)
@@ -253,23 +259,24 @@ private struct Oref1Course {
 
 /// What moves the courses from each point to the next, mg/dL.
 private struct Oref1Changes {
-    var insulin = Oref1Situation.Points(repeating: 0)
+    var insulin = Oref1Activity.Points(repeating: 0)
     /// By insulin, if the pump gave nothing from now on.
-    var zero = Oref1Situation.Points(repeating: 0)
-    var deviation = Oref1Situation.Points(repeating: 0)
+    var zero = Oref1Activity.Points(repeating: 0)
+    var deviation = Oref1Activity.Points(repeating: 0)
     /// Carbohydrate that acts now, and what is absorbed later.
-    var falling = Oref1Situation.Points(repeating: 0)
-    var later = Oref1Situation.Points(repeating: 0)
-    var unannounced = Oref1Situation.Points(repeating: 0)
+    var falling = Oref1Activity.Points(repeating: 0)
+    var later = Oref1Activity.Points(repeating: 0)
+    var unannounced = Oref1Activity.Points(repeating: 0)
 
     @inline(__always) init(
-        _ s: borrowing Oref1Situation, _ course: borrowing Oref1Course, sensitivity: Double
+        _ s: borrowing Oref1Situation, _ activity: inout Oref1Activity, _ course: borrowing Oref1Course,
+        sensitivity: Double
     ) {
         // A loop for each: without sums or branches, two points are done at a time.
-        let all = 0..<Oref1Situation.points
-        let (activity, zeroActivity) = (s.activity.span, s.zeroActivity.span)
-        for place in all { insulin[place] = halfUp(-activity[place] * sensitivity * 5, 100) }
-        for place in all { zero[place] = halfUp(-zeroActivity[place] * sensitivity * 5, 100) }
+        let all = 0..<Oref1Activity.points
+        let (ahead, zeroAhead) = (activity.ahead.span, activity.zero.span)
+        for place in all { insulin[place] = halfUp(-ahead[place] * sensitivity * 5, 100) }
+        for place in all { zero[place] = halfUp(-zeroAhead[place] * sensitivity * 5, 100) }
         let impact = course.carbImpact
         for place in 0..<11 { deviation[place] = impact * (1 - Double(place + 1) / 12) }
         if course.carbsCount {

@@ -33,7 +33,7 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
     }
 
     /// Mean changes towards the newest reading, mg/dL per 5 min; 0 where nothing is known.
-    var deltas: (last: Double, short: Double, long: Double) {
+    mutating func deltas() -> (last: Double, short: Double, long: Double) {
         var sums = (last: 0.0, short: 0.0, long: 0.0)
         var counts = (last: 0.0, short: 0.0, long: 0.0)
         let (readings, minutes) = (readings.values.span, minutes.values.span)
@@ -57,7 +57,7 @@ struct Oref1Glucose: Hashable, Sendable, Codable {
     }
 
     /// What glucose did beyond what insulin explains, in readings without gaps.
-    var deviations: Oref1Deviations {
+    mutating func deviations() -> Oref1Deviations {
         Oref1Deviations(readings.values.span, impacts.values.span)
     }
 }
@@ -91,7 +91,7 @@ struct Oref1Deviations {
     }
 
     /// Over a quarter of an hour; nil where not so much is known.
-    func mean(_ cell: Int) -> Double? {
+    mutating func mean(_ cell: Int) -> Double? {
         guard cell + 3 < count else { return nil }
         let (glucose, impacts) = (glucose.span, impacts.span)
         return halfUp(halfUp((glucose[cell] - glucose[cell + 3]) / 3, 100) - impacts[cell], 1000)
@@ -99,7 +99,7 @@ struct Oref1Deviations {
 
     /// What carbohydrate did up to each cell: sums of deviations from the newest on, none below `least`, times `gramsPerImpact`, g.
     /// - Parameter cells: how many are asked for.
-    @inline(__always) fileprivate func absorbed(
+    @inline(__always) fileprivate mutating func absorbed(
         _ cells: Int, least: (Double, Double), gramsPerImpact: Double
     ) -> InlineArray<79, Double> {
         var sums = InlineArray<79, Double>(repeating: 0)
@@ -141,8 +141,8 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - age: of the newest reading, min.
     ///   - gramsPerImpact: g that raise glucose by 1 mg/dL.
-    func onBoard(
-        _ glucose: borrowing Oref1Deviations, now: Double, age: Double, gramsPerImpact: Double,
+    mutating func onBoard(
+        _ glucose: inout Oref1Deviations, now: Double, age: Double, gramsPerImpact: Double,
         leastImpact: Double
     ) -> OnBoard {
         var board = OnBoard()
@@ -182,7 +182,7 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
     }
 
     /// Where glucose says nothing none of it counts.
-    private func entered(_ now: Double) -> OnBoard {
+    private mutating func entered(_ now: Double) -> OnBoard {
         var board = OnBoard()
         let (grams, minutes) = (grams.values.span, minutes.values.span)
         for place in 0..<12 where grams[place] >= 1 && now - minutes[place] < Self.window {
@@ -193,7 +193,7 @@ struct Oref1Carbs: Hashable, Sendable, Codable {
     }
 
     /// How the deviation has moved since its largest and its smallest of the last three quarters of an hour, mg/dL per 5 min, per 5 min.
-    static func slopes(_ glucose: borrowing Oref1Deviations, age: Double) -> (
+    static func slopes(_ glucose: inout Oref1Deviations, age: Double) -> (
         fromMax: Double, fromMin: Double
     ) {
         var slopes = (fromMax: 0.0, fromMin: 999.0)

@@ -102,9 +102,10 @@ public struct Oref1Style: DosingAlgorithm {
 
     public func run(_ input: borrowing StepInput, state: inout State) -> StepOutput {
         var output = StepOutput()
-        var situation = Oref1Situation()
-        understand(input, &output, &state, &situation)
-        let decision = situation.decide()
+        var (situation, activity) = (Oref1Situation(), Oref1Activity())
+        understand(input, &output, &state, &situation, &activity)
+        var predictions = Oref1Predictions()
+        let decision = situation.decide(&activity, &predictions)
         let bolus = InsulinAmount(units: decision.bolus)
         output.correction = bolus
         state.ledger.note(own: bolus, of: input)
@@ -113,8 +114,8 @@ public struct Oref1Style: DosingAlgorithm {
             output.temporaryBasal = TemporaryBasalAnswer(
                 rate: InsulinRate(unitsPerHour: rate.unitsPerHour), minutes: rate.minutes)
         }
-        if let forecast = decision.predictions?.least(at: 30) {
-            output.forecast = GlucoseConcentration(milligramsPerDecilitre: forecast)
+        if decision.isForeseen {
+            output.forecast = GlucoseConcentration(milligramsPerDecilitre: predictions.least(at: 30))
         }
         return output
     }
@@ -122,10 +123,16 @@ public struct Oref1Style: DosingAlgorithm {
     /// What the decision goes by; the meal's bolus is in `output` already, and on board.
     func understand(
         _ input: borrowing StepInput, _ output: inout StepOutput, _ state: inout State,
-        _ situation: inout Oref1Situation
+        _ situation: inout Oref1Situation, _ activity: inout Oref1Activity
     ) {
         listen(input, &output, &state)
-        fill(&situation, input, &state)
+        fill(&situation, input, state.lastBolus)
+        let onBoard = insulin.act(
+            &state.ledger, programme: situation.basal, ahead: &activity.ahead, zero: &activity.zero)
+        situation.iob = halfUp(onBoard, 1000)
+        activity.ahead.round(10_000)
+        activity.zero.round(10_000)
+        state.glucose.setImpact(impact(activity.ahead[0], input), cell: 0)
         if let reading = input.cgm { read(reading, input, &situation, &state) }
     }
 
@@ -156,9 +163,9 @@ public struct Oref1Style: DosingAlgorithm {
         halfUp(-halfUp(activity, 10_000) * input.therapy.correctionFactorMgdlPerUnit * 5, 100)
     }
 
-    /// Everything but glucose and carbohydrate.
+    /// Settings, and what the pump does.
     private func fill(
-        _ situation: inout Oref1Situation, _ input: borrowing StepInput, _ state: inout State
+        _ situation: inout Oref1Situation, _ input: borrowing StepInput, _ lastBolus: Double
     ) {
         let therapy = input.therapy
         situation.basal = therapy.basalRate.unitsPerHour
@@ -179,7 +186,7 @@ public struct Oref1Style: DosingAlgorithm {
         situation.bolusMinutes = settings.bolusMinutes
         situation.unannouncedBolusMinutes = settings.unannouncedBolusMinutes
         situation.bolusIncrement = settings.bolusIncrement
-        situation.minutesSinceBolus = input.now.minutes - state.lastBolus
+        situation.minutesSinceBolus = input.now.minutes - lastBolus
         situation.minutesOld = .infinity
         situation.skipsNeutral = settings.skipNeutral >= 0.5
         situation.minuteOfHour = input.now.minutes.truncatingRemainder(dividingBy: 60).rounded(.down)
@@ -188,13 +195,6 @@ public struct Oref1Style: DosingAlgorithm {
                 running.rate.unitsPerHour, max(0, halfUp(running.ends.minutes - input.now.minutes))
             )
         }
-        let onBoard = insulin.act(
-            state.ledger, programme: situation.basal, ahead: &situation.activity,
-            zero: &situation.zeroActivity)
-        situation.iob = halfUp(onBoard, 1000)
-        situation.activity.round(10_000)
-        situation.zeroActivity.round(10_000)
-        state.glucose.setImpact(impact(situation.activity.span[0], input), cell: 0)
     }
 
     private func read(
@@ -203,20 +203,20 @@ public struct Oref1Style: DosingAlgorithm {
     ) {
         let glucose = reading.glucose.milligramsPerDecilitre
         state.glucose.add(glucose, at: reading.instant.minutes)
-        let deltas = state.glucose.deltas
+        let deltas = state.glucose.deltas()
         situation.glucose = halfUp(glucose, 100)
         (situation.delta, situation.shortDelta, situation.longDelta) = deltas
         let age = max(0, input.now.minutes - reading.instant.minutes)
         situation.minutesOld = halfUp(age, 10)
-        let deviations = state.glucose.deviations
+        var deviations = state.glucose.deviations()
         let board = state.carbs.onBoard(
-            deviations, now: input.now.minutes, age: age,
+            &deviations, now: input.now.minutes, age: age,
             gramsPerImpact: situation.carbRatio / situation.sensitivity,
             leastImpact: settings.leastCarbImpact)
         situation.carbs = board.entered
         situation.carbsOnBoard = board.left
         situation.minutesSinceCarbs = board.minutesSince
-        let slopes = Oref1Carbs.slopes(deviations, age: age)
+        let slopes = Oref1Carbs.slopes(&deviations, age: age)
         (situation.slopeFromMax, situation.slopeFromMin) = slopes
     }
 }

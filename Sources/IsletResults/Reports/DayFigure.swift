@@ -144,7 +144,10 @@ struct DayFigure {
     /// The day's end is its beginning.
     private static func times() -> [(slot: Int, minute: Double)] {
         let length = 1440.0 / Double(GlucoseProfile.slots)
-        return [(0, 0)] + (0..<GlucoseProfile.slots).map { ($0, (Double($0) + 0.5) * length) } + [(0, 1440)]
+        var times: [(slot: Int, minute: Double)] = [(0, 0)]
+        for slot in 0..<GlucoseProfile.slots { times.append((slot, (Double(slot) + 0.5) * length)) }
+        times.append((0, 1440))
+        return times
     }
 
     private static func line(_ profile: GlucoseProfile, _ share: Double) -> [ChartPoint] {

@@ -91,18 +91,19 @@ struct FaultStudyTests {
             .faults
         let start = try #require(StudyStart(StudyStart.defaultText))
         let week = TimeSpan(seconds: 7 * 86_400)
-        let rates = [AgeGroup.adult, .adolescent, .child, nil].map {
+        let groups: [AgeGroup?] = [.adult, .adolescent, .child, nil]
+        let rates = groups.map {
             faults.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
         }
         #expect(rates == [2.7e-4, 8.3e-4, 6.3e-4, 4.7e-4])
         let own = try study("faults={ site-failure: { rate: { child: 0.5, other: 0.25 } } }").faults
-        let ownRates = [AgeGroup.adult, .adolescent, .child, nil].map {
+        let ownRates = groups.map {
             own.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
         }
         #expect(ownRates == [2.7e-4, 8.3e-4, 0.5, 0.25])
         // The study starts at 06:00.
         let scheduled = faults.plan(start: start, duration: week, group: nil).scheduled
-        #expect(scheduled.map(\.at) == (0..<7).map { .minutes(60 + 1440 * $0) })
+        #expect(scheduled.map(\.at) == (0..<7).map { Instant.minutes(60 + 1440 * $0) })
     }
 
     @Test("repeats, and differs from the study without")

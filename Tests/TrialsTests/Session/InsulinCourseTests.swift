@@ -225,7 +225,7 @@ struct InsulinCourseTests {
             })
         Self.check(lived.course, "restarted, subject \(subject)")
         let given = lived.course.given
-        let most = (0..<given.count - 1).map { given[$0 + 1] - given[$0] }.max() ?? 0
+        let most: Double = zip(given.dropFirst(), given).map { $0 - $1 }.max() ?? 0
         #expect(most <= 3 * lived.course.programmePerStep + 2 * Self.pulse)
     }
 }

@@ -137,10 +137,13 @@ import Testing
     @Test func `a fortnight foretells a quarter as well as it does`() {
         // Ten people whose fortnight says all, and ten whose fortnight says nothing.
         let people = (0..<20).map { person -> PersonCourse in
-            let mean = 100 + 10 * Float(person % 10)
-            let first = person < 10 ? mean : 300 - mean
+            let mean: Float = 100 + 10 * Float(person % 10)
+            let first: Float = person < 10 ? mean : 300 - mean
             return course(
-                (0..<60 * 288).map { slot in (slot < 14 * 288 ? first : mean) + Float(slot % 2) })
+                (0..<60 * 288).map { (slot: Int) -> Float in
+                    let level = slot < 14 * 288 ? first : mean
+                    return level + Float(slot % 2)
+                })
         }
         let measure = ValidationMeasure.foretold("mean") { $0.mean }
         #expect(abs((measure.value(Array(people[..<10])) ?? 0) - 1) < 1e-6)
