@@ -22,8 +22,8 @@ package struct ProgramFacts: Hashable, Sendable {
         self.commit = commit
     }
 
-    /// Facts of the running program. The hash takes about 0.1 s.
-    static var here: ProgramFacts {
+    /// Facts of the running program. The hash takes about 0.1 s, once: a run and its report are made by one program.
+    static let here: ProgramFacts = {
         let hash = hashOfProgram()
         return ProgramFacts(
             sha256: hash,
@@ -32,7 +32,7 @@ package struct ProgramFacts: Hashable, Sendable {
                 Checkout.changed("/proc/self/exe").flatMap { Checkout.commit(ofProgram: path, builtAt: $0) }
                     ?? hash.flatMap { Package.commit(ofProgram: path, sha256: $0) }
             })
-    }
+    }()
 
     /// Whose results a folder holds, by its manifest; none where it doesn't tell, whatever the reason.
     package static func recorded(in folder: ResultFolder) -> [ProgramFacts] {
