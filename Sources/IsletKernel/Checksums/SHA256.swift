@@ -12,9 +12,8 @@ public struct SHA256: Sendable {
         public let bytes: [UInt8]
 
         public var description: String {
-            var text = ""
-            for byte in bytes { text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-            return text
+            let digits = Array("0123456789abcdef".utf8)
+            return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
         }
     }
 

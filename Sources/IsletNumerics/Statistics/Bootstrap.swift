@@ -26,11 +26,45 @@ extension Statistics {
         using generator: inout some RandomNumberGenerator
     ) throws -> BootstrapEstimate {
         try check(differences, atLeast: 2)
-        return try bootstrap(differences, level: level, resamples: resamples, using: &generator) { sample in
+        try check(probability: level, "the confidence level")
+        try check(resamples: resamples)
+        let n = differences.count
+        // Drawn and added at once: most of a summary of many arms is this loop.
+        var replicates: [Double] = []
+        replicates.reserveCapacity(resamples)
+        for _ in 0..<resamples {
             var sum = 0.0
-            for value in sample { sum += value }
-            return sum / Double(sample.count)
+            for _ in 0..<n { sum += differences[boundedInteger(below: n) { generator.next() }] }
+            replicates.append(try finite(sum / Double(n)))
         }
+        var sum = 0.0
+        for value in differences { sum += value }
+        return try biasCorrected(
+            try finite(sum / Double(n)), replicates: replicates,
+            jackknife: try meansWithoutOne(differences).map(finite), level: level)
+    }
+
+    /// The mean of all others, by who is left out, added in their order.
+    static func meansWithoutOne(_ values: [Double]) -> [Double] {
+        values.indices.map { left in
+            var sum = 0.0
+            for value in values[..<left] { sum += value }
+            for value in values[(left + 1)...] { sum += value }
+            return sum / Double(values.count - 1)
+        }
+    }
+
+    private static func check(resamples: Int) throws(StatisticsError) {
+        guard resamples >= 2000 else {
+            throw .badParameter("resamples are \(resamples), expected at least 2000")
+        }
+    }
+
+    private static func finite(_ value: Double) throws(StatisticsError) -> Double {
+        guard value.isFinite else {
+            throw .badParameter("the bootstrapped statistic is \(value) on some resample")
+        }
+        return value
     }
 
     /// The BCa interval of any statistic of a list of subjects (Efron and Tibshirani 1993, 14.3; the formulas of
@@ -53,15 +87,7 @@ extension Statistics {
         try check(probability: level, "the confidence level")
         let n = subjects.count
         guard n >= 2 else { throw StatisticsError.tooFewValues(needed: 2, found: n) }
-        guard resamples >= 2000 else {
-            throw StatisticsError.badParameter("resamples are \(resamples), expected at least 2000")
-        }
-        func finite(_ value: Double) throws -> Double {
-            guard value.isFinite else {
-                throw StatisticsError.badParameter("the bootstrapped statistic is \(value) on some resample")
-            }
-            return value
-        }
+        try check(resamples: resamples)
         let estimate = try finite(statistic(subjects))
 
         var replicates: [Double] = []

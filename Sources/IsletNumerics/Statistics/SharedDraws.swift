@@ -92,14 +92,7 @@ extension Statistics {
         for index in replicates.indices { replicates[index] /= n }
         var total = 0.0
         for value in differences { total += value }
-        var jackknife: [Double] = []
-        jackknife.reserveCapacity(differences.count)
-        for left in differences.indices {
-            var sum = 0.0
-            for value in differences[..<left] { sum += value }
-            for value in differences[(left + 1)...] { sum += value }
-            jackknife.append(sum / (n - 1))
-        }
+        let jackknife = meansWithoutOne(differences)
         guard replicates.allSatisfy(\.isFinite), jackknife.allSatisfy(\.isFinite), total.isFinite else {
             throw StatisticsError.badParameter("a resampled mean isn't finite")
         }

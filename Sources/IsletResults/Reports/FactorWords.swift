@@ -115,15 +115,17 @@ struct PolicyLeaves {
 
     /// The leaves that differ, those that always change together as one: its name lists their items.
     static func varying(_ all: [PolicyLeaves]) -> [(name: String, path: String)] {
-        var paths: [String] = []
-        for one in all { for path in one.paths where !paths.contains(path) { paths.append(path) } }
+        var (seen, paths): (Set<String>, [String]) = ([], [])
+        for one in all { for path in one.paths where seen.insert(path).inserted { paths.append(path) } }
         var groups: [(values: [JSONValue], paths: [String])] = []
+        var places: [[JSONValue]: Int] = [:]
         for path in paths {
             let values = all.map { $0[path] }
-            guard Set(values).count > 1 else { continue }
-            if let place = groups.firstIndex(where: { $0.values == values }) {
+            guard values.contains(where: { $0 != values[0] }) else { continue }
+            if let place = places[values] {
                 groups[place].paths.append(path)
             } else {
+                places[values] = groups.count
                 groups.append((values, [path]))
             }
         }
