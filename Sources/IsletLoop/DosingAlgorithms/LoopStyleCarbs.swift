@@ -125,31 +125,31 @@ struct LoopStyleEntry {
         lastEffect = min(latest, max(lastChange ?? start, start))
         seen = lastEffect - start - Self.delay
         least = grams * LoopStylePlan.absorbed(seen / longest)
-        length = longest
-        length = lengthNow
     }
 
     static let none = LoopStyleEntry(grams: 0, perGram: 1, start: 0, longest: 1, lastChange: nil)
 
     var remaining: Double { max(effect - observed, 0) }
 
-    private var clamped: Double { min(grams, max(least, observed / perGram)) }
-
     /// The plan's time for what was seen, min.
-    private var timeForObserved: Double {
-        seen > 0 ? min(LoopStylePlan.time(clamped / grams) * longest, longest) : 0
+    private func time(of observed: Double) -> Double {
+        let clamped = min(grams, max(least, observed / perGram))
+        return seen > 0 ? min(LoopStylePlan.time(clamped / grams) * longest, longest) : 0
     }
 
     /// The plan's time for the rest.
-    private var timeLeft: Double {
+    private func timeLeft(_ observed: Double) -> Double {
         guard seen > 0 else { return longest }
         let most = max(longest - seen, 0)
-        return most > 0 ? min(longest - timeForObserved, most) : 0
+        return most > 0 ? min(longest - time(of: observed), most) : 0
     }
 
-    /// What it will have taken, min, as far as is known.
-    private var length: Double
-    private var lengthNow: Double { (completed ?? lastEffect) - start + timeLeft }
+    /// What it took by when all of it was seen, min.
+    private var settled: Double?
+    /// What it will have taken, min, as far as is known. Where less was seen than the least, that holds. Most entries are never asked.
+    private var length: Double {
+        settled ?? (lastEffect - start + timeLeft(observed >= least * perGram ? observed : 0))
+    }
 
     /// g/min at which it would be absorbed, so many minutes after its start.
     func rate(_ minutes: Double) -> Double {
@@ -164,9 +164,10 @@ struct LoopStyleEntry {
         // All of it was there already.
         guard completed == nil else { return 0 }
         observationEnd = end
-        if observed + Self.nothing >= effect { completed = end }
-        // Else the least holds, and nothing changes.
-        if observed >= least * perGram || completed != nil { length = lengthNow }
+        if observed + Self.nothing >= effect {
+            completed = end
+            settled = end - start + timeLeft(observed)
+        }
         return amount
     }
 
@@ -191,8 +192,9 @@ struct LoopStyleEntry {
         guard observed / perGram >= least, let end = observationEnd else {
             return Course(observationEnd: nil, grams: grams, origin: start + Self.delay, length: length)
         }
-        let time = timeForObserved
-        return Course(observationEnd: end, grams: grams, origin: end - time, length: time + timeLeft)
+        let time = time(of: observed)
+        return Course(
+            observationEnd: end, grams: grams, origin: end - time, length: time + timeLeft(observed))
     }
 }
 
@@ -245,8 +247,10 @@ struct LoopStyleAbsorption {
         _ rise: Double, _ change: (start: Double, end: Double), _ place: Int, _ low: Int, _ high: Int
     ) {
         var left = rise
+        // In place: an element that is read by its subscript is copied.
+        var entries = entries.mutableSpan
         if high - low == 1, left <= entries[low].remaining {
-            note(entries[low].see(left, until: change.end), low, place)
+            Self.note(entries[low].see(left, until: change.end), low, place, &shares, &earlier)
             return
         }
         var rates = InlineArray<12, Double>(repeating: 0)
@@ -263,19 +267,18 @@ struct LoopStyleAbsorption {
                 total -= rate
                 left -= part
             }
-            note(entries[entry].see(part, until: change.end), entry, place)
+            Self.note(entries[entry].see(part, until: change.end), entry, place, &shares, &earlier)
             if entry == high - 1, left > LoopStyleEntry.nothing {
-                note(entries[entry].see(left, until: change.end), entry, place)
+                Self.note(entries[entry].see(left, until: change.end), entry, place, &shares, &earlier)
             }
         }
     }
 
-    private mutating func note(_ amount: Double, _ entry: Int, _ place: Int) {
-        if place < Self.kept {
-            shares[entry * Self.kept + place] += amount
-        } else {
-            earlier[entry] += amount
-        }
+    @inline(__always) private static func note(
+        _ amount: Double, _ entry: Int, _ place: Int, _ shares: inout Shares,
+        _ earlier: inout InlineArray<12, Double>
+    ) {
+        if place < kept { shares[entry * kept + place] += amount } else { earlier[entry] += amount }
     }
 
     /// What of all entries has been absorbed by each tick, mg/dL that glucose rises by, but for a constant.

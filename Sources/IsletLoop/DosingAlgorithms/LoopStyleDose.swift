@@ -43,26 +43,28 @@ extension LoopStyleForecast {
     func correction(
         _ limits: LoopStyleLimits, _ insulin: borrowing LoopStyleInsulin
     ) -> LoopStyleCorrection {
-        var least = Double.infinity
-        var leastActs = 0.0
-        var units: Double?
-        var eventual = 0.0
         let middle = (limits.low + limits.high) / 2
         let (glucose, rise) = (glucose.span, insulin.rise.span)
         let left = insulin.left.span.extracting(LoopStyleInsulin.offset...)
+        // The first of equal ones, whatever the last bits of a sum are.
+        var (least, leastTick) = (Double.infinity, 0)
         for tick in 0...insulin.lastTick {
             let value = glucose[tick]
             if value < limits.suspendBelow { return .suspend }
-            eventual = value
-            // By then it has lowered glucose by so much a unit.
-            let acts = max(.ulpOfOne, limits.sensitivity * (1 - left[tick]))
-            // The first of equal ones, whatever the last bits of a sum are.
-            if value < least - 1e-9 { (least, leastActs) = (value, acts) }
-            let gap = value - limits.suspendBelow - rise[tick] * (middle - limits.suspendBelow)
-            if gap > 0, gap < (units ?? .infinity) * acts { units = gap / acts }
+            if value < least - 1e-9 { (least, leastTick) = (value, tick) }
         }
-        if least < limits.low, eventual < limits.low { return .below((least - middle) / leastActs) }
-        if eventual > limits.high, let units { return .above(units, dips: least < limits.low) }
+        // By then it has lowered glucose by so much a unit.
+        func acts(_ tick: Int) -> Double { max(.ulpOfOne, limits.sensitivity * (1 - left[tick])) }
+        let eventual = glucose[insulin.lastTick]
+        if least < limits.low, eventual < limits.low { return .below((least - middle) / acts(leastTick)) }
+        guard eventual > limits.high else { return .inRange }
+        // None while it is infinite.
+        var units = Double.infinity
+        for tick in 0...insulin.lastTick {
+            let gap = glucose[tick] - limits.suspendBelow - rise[tick] * (middle - limits.suspendBelow)
+            if gap > 0, gap < units * acts(tick) { units = gap / acts(tick) }
+        }
+        if units < .infinity { return .above(units, dips: least < limits.low) }
         return .inRange
     }
 

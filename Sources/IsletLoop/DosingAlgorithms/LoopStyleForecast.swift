@@ -42,8 +42,7 @@ struct LoopStyleForecast {
         let minute = min(now, last.minute)
         let first = Glucose.tick(before: minute, now: now) + 1
         var changes = Insulin.Changes(repeating: 0)
-        insulin.act(&net, from: first, into: &changes)
-        for place in (first + Insulin.before)..<Insulin.places { changes[place] *= -sensitivity }
+        insulin.act(&net, from: first, factor: -sensitivity, into: &changes)
 
         var effects = LoopStyleEffects(repeating: 0)
         let known = past.changes(now: now)

@@ -84,15 +84,21 @@ struct LoopStyleInsulin: Sendable {
         let (net, left) = (net.span, left.span)
         // What was over by the first of them acts no more.
         let first = max(0, -end)
-        for cell in first..<max(first, min(Self.cells, self.end + Self.delayTicks - start)) {
-            let (from, to) = (max(cell + start, -Self.offset), max(cell + end, -Self.offset))
-            sum += net[cell] * (left[from + Self.offset] - left[to + Self.offset])
+        let last = max(first, min(Self.cells, self.end + Self.delayTicks - start))
+        // Where the first of them is long ago, some were not given by then.
+        let known = min(last, max(first, -Self.offset - start))
+        for cell in first..<known {
+            let to = max(cell + end, -Self.offset)
+            sum += net[cell] * (left[0] - left[to + Self.offset])
         }
+        let (before, after) = (start + Self.offset, end + Self.offset)
+        for cell in known..<last { sum += net[cell] * (left[cell + before] - left[cell + after]) }
         return sum
     }
 
-    /// How much acts within the five minutes before each tick, U, from `first` on, if nothing but the programme follows.
-    func act(_ net: inout Net, from first: Int, into changes: inout Changes) {
+    /// What acts within the five minutes before each tick, from `first` on, if nothing but the programme follows.
+    /// - Parameter factor: what a unit does.
+    func act(_ net: inout Net, from first: Int, factor: Double, into changes: inout Changes) {
         // A dose's age is reckoned at the tick before, in ticks, without its delay: `cell + start`.
         let start = first - 1 - Self.delayTicks
         let net = net.span
@@ -134,7 +140,7 @@ struct LoopStyleInsulin: Sendable {
             acted[passed] = over[passed] + scale * (acting + units[passed])
         }
         for passed in 1..<max(1, ticks) {
-            changes[first - 1 + passed + Self.before] = acted[passed] - acted[passed - 1]
+            changes[first - 1 + passed + Self.before] = (acted[passed] - acted[passed - 1]) * factor
         }
     }
 }
