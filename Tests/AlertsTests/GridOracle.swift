@@ -99,6 +99,7 @@ struct GridEvent: Hashable, Sendable, CustomStringConvertible {
 /// The page, sentence by sentence.
 struct GridOracle {
     private let cell: GridCell
+    private let readings: [(at: Int, value: Double)]
     private var events: [GridEvent] = []
     // A wait for an alert.
     private var since: Int?
@@ -122,6 +123,7 @@ struct GridOracle {
 
     init(_ cell: GridCell) {
         self.cell = cell
+        readings = cell.readings
         inFront = cell.startsInFront
     }
 
@@ -147,7 +149,7 @@ struct GridOracle {
         }
         if cell.front == .dead, now == GridCell.death.launch { launch(at: now) }
         actOfPerson(at: now)
-        if let reading = cell.readings.last(where: { $0.at == now }) { hear(reading, at: now) }
+        if let reading = readings.last(where: { $0.at == now }) { hear(reading, at: now) }
         // "A stale metric (older than 15 min) drops a pending start and neither clears nor raises."
         if let newest, now - newest.at > 15 * 60, since != nil {
             if let due = criticalDue, due <= now { raise(at: now) }
@@ -164,10 +166,10 @@ struct GridOracle {
 
     /// What the sensor said last while nobody listened. What it says in this very instant is judged in its place.
     private mutating func launch(at now: Int) {
-        guard let last = cell.readings.last(where: { $0.at < now }), last.at > newest?.at ?? -1 else {
+        guard let last = readings.last(where: { $0.at < now }), last.at > newest?.at ?? -1 else {
             return
         }
-        guard cell.readings.contains(where: { $0.at == now }), now - last.at <= 15 * 60 else {
+        guard readings.contains(where: { $0.at == now }), now - last.at <= 15 * 60 else {
             return hear(last, at: now)
         }
         if let newest, now - newest.at > 15 * 60 { (since, count, criticalDue) = (nil, 0, nil) }

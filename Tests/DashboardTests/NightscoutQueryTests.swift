@@ -71,11 +71,15 @@ import Testing
         try withSession { desk, id in
             var draw = Draw(state: 35)
             var (answered, refused, empty) = (0, 0, 0)
+            // Nothing happens between two questions.
+            var whole: [String: Documents] = [:]
             for _ in 0..<250 {
                 let isRefused = draw.chance(8)
                 let collection = isRefused ? "entries" : draw.one(["entries", "entries", "treatments"])
-                let all = try array(
-                    desk.answer("GET", "/ns/\(id)/api/v1/\(collection).json?count=0").text)
+                let all =
+                    try whole[collection]
+                    ?? array(desk.answer("GET", "/ns/\(id)/api/v1/\(collection).json?count=0").text)
+                whole[collection] = all
                 var (clauses, query): ([QueryReference], [String]) = ([], [])
                 for _ in 0..<Int.random(in: 0...3, using: &draw) {
                     let fields =
@@ -182,6 +186,7 @@ import Testing
         try withSession { desk, id in
             var draw = Draw(state: 2026)
             var (answered, refused, empty) = (0, 0, 0)
+            var whole: [String: Documents] = [:]
             func result(_ target: String) throws -> (status: Int, found: Documents, text: String) {
                 let answer = desk.answer("GET", target)
                 return (answer.status, answer.json["result"] as? Documents ?? [], answer.text)
@@ -189,7 +194,8 @@ import Testing
             for _ in 0..<250 {
                 let collection = draw.one(["entries", "entries", "treatments", "devicestatus", "profile"])
                 let path = "/ns/\(id)/api/v3/\(collection)"
-                let all = try result(path).found
+                let all = try whole[collection] ?? result(path).found
+                whole[collection] = all
                 var (clauses, query): ([QueryReference], [String]) = ([], [])
                 for _ in 0..<Int.random(in: 0...3, using: &draw) {
                     let field = draw.one([

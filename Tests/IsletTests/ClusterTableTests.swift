@@ -196,11 +196,11 @@ private func age(_ path: String, seconds: Double) throws {
 
     @Test func aWriterWhoIsKilledWhileTheTableIsCopiedLeavesNoHalfOfOne() throws {
         try withTable { folder in
-            // 10 MB, so that moments fall into the copying.
+            // 2 MB, so that moments fall into the copying.
             let lines = try read(folder + "/people.csv").split(separator: "\n")
             var table = lines.joined(separator: "\n") + "\n"
             var number = 0
-            while table.utf8.count < 10_000_000 {
+            while table.utf8.count < 2_000_000 {
                 number += 1
                 table += lines[1].replacing("adult#001", with: "more#\(number)") + "\n"
             }

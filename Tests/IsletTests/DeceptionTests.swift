@@ -1,4 +1,4 @@
-// Forty ways to make a results folder say something else, each with hashes mended: `islet verify` names every one.
+// Forty ways to make a results folder say something else, several at once, with hashes mended: `islet verify` names every one.
 
 import Foundation
 import Testing
@@ -72,104 +72,126 @@ private struct Deception {
 
     init(_ script: String, _ finding: String) { (self.script, self.finding) = (script, finding) }
 
-    /// Found by what the folder itself says, and by the sessions that are run again.
-    static let all: [Deception] = [
-        // A number, in each file.
-        .init("cell('sessions.csv',2,'mean_mgdl','99')", "sessions.csv:3: session 1: mean_mgdl is 99"),
-        .init("cell('sessions.csv',1,'digest','0'*32)", "sessions.csv:2: session 0: digest is"),
-        .init(
-            "cell('alerts.csv',1,'notified','777')",
-            "alerts.csv:2: "),
-        .init(
-            "s=load('summary.json'); s['arms'][2]['outcomes']['tbr_54_percent']['mean']=0.01; dump('summary.json',s)",
-            "summary.json: arms[2].outcomes.tbr_54_percent.mean is 0.01"),
-        .init(
-            "s=load('summary.json'); s['comparisons'][0]['difference']=-1.5; dump('summary.json',s)",
-            "summary.json: comparisons[0].difference is -1.5"),
-        .init(
-            "s=load('summary.json'); s['claims']['findings'][0]['verdict']='non-inferior'; s['claims']['refused']=None; dump('summary.json',s)",
-            "summary.json: claims."),
-        .init(
-            "s=load('summary.json'); s['claims']['margin']['tbr_54_percent']=2; dump('summary.json',s)",
-            "summary.json: claims.margin.tbr_54_percent is 2"),
-        .init(
-            "s=load('summary.json'); s['sweep']['headline']='15m spares rings and costs nothing.'; dump('summary.json',s)",
-            "summary.json: sweep.headline is"),
-        .init(
-            "s=load('summary.json'); s['failed_sessions']=2; dump('summary.json',s)",
-            "summary.json: failed_sessions is 2"),
-        .init(
-            "s=load('summary.json'); s['digest']='0'*64; dump('summary.json',s)", "summary.json: digest is"),
-        .init(
-            "s=load('summary.json'); s['policies'][0]['outcomes']['alerts_notifications_per_day']['mean']=0; dump('summary.json',s)",
-            "summary.json: policies[0]"),
-        .init("cell('sweep.csv',2,'tbr_54_percent','0')", "sweep.csv: is not what study.sqlite comes to"),
-        .init("sql('UPDATE sessions SET tbr_54_percent = 7 WHERE session = 2')", "tbr_54_percent"),
-        .init("sql('UPDATE sessions SET lived_days = 0.5 WHERE session = 0')", "lived_days"),
-        .init("sql(\"UPDATE sessions SET ended_early = 'left' WHERE session = 1\")", "ended_early"),
-        .init("sql('UPDATE alerts_coded SET notified = notified + 1 WHERE session = 0')", "alerts"),
-        .init(
-            "sql('UPDATE person_events SET amount = 1 WHERE session = 2 AND seq = 0')",
-            "person_events: amount of row 0"),
-        .init("sql('UPDATE policy_outcomes_coded SET alerts_false_per_day = 9 WHERE session = 0')", "policy"),
-        // People, policies, the study's own facts.
-        .init(
-            "rows=text('people.csv').splitlines(); r=rows[1].split(','); k=[n for n,v in enumerate(r) if re.fullmatch(r'[0-9]+[.][0-9]+',v)][0]; r[k]=str(float(r[k])*1.01); rows[1]=','.join(r); put('people.csv','\\n'.join(rows)+'\\n')",
-            "people.csv: is not the people of the study"),
-        .init(
-            "p=load('policies.json'); k=list(p)[0]; p[k]['rules'][0]['debounce']='30m'; dump('policies.json',p)",
-            "policies.json: "),
-        .init(
-            "p=load('policies.json'); del p['loop']; dump('policies.json',p)",
-            "policies.json: loop is not the policy of the study"),
-        .init(
-            "m=load('manifest.json'); m['cohort_checksum']='0'*32; dump('manifest.json',m)",
-            "manifest.json: cohort_checksum"),
-        .init(
-            "m=load('manifest.json'); m['seed']=6; dump('manifest.json',m)", "manifest.json: seed is not 5"),
-        .init(
-            "m=load('manifest.json'); m['subjects']=4; dump('manifest.json',m)",
-            "manifest.json: subjects is 4"),
-        .init(
-            "sql(\"UPDATE study SET start = '2026-03-09T06:00:00-05:00'\")", "study.sqlite: study: start is"),
-        .init("sql('UPDATE study SET utc_offset_s = 0')", "study.sqlite: study: utc_offset_s is 0"),
-        .init("sql(\"UPDATE study SET version = '9.9.9'\")", "study.sqlite: study: version is 9.9.9"),
-        // The report.
-        .init(
-            "t=text('report.html'); k=t.index('data-path=\"'); e=t.index('>',k); f=t.index('<',e); put('report.html',t[:e+1]+'0.00777'+t[f:])",
-            "report.html: "),
-        .init("swap('report.html','No claim','A claim')", "report.html: has `"),
-        .init("swap('report.html','</body>','<p>Approved.</p></body>')", "report.html: has `"),
-        // Sessions left out, doubled, exchanged.
-        .init(
-            "sql('PRAGMA foreign_keys = OFF; DELETE FROM sessions WHERE session = 4')",
-            "study.sqlite: session 4 lacking"),
-        .init(
-            "c=sqlite3.connect(out+'/study.sqlite'); names=[r[1] for r in c.execute('PRAGMA table_info(sessions)') if r[1] not in ('session','subject_index','subject','arm_index','arm')]; c.execute('UPDATE sessions SET '+','.join('%s=(SELECT %s FROM sessions WHERE session=0)'%(n,n) for n in names)+' WHERE session=3'); c.commit(); c.close()",
-            "session 3: "),
-        .init("os.remove(out+'/alerts.csv')", "alerts.csv: is not there"),
-        // Plan, margin, primaries.
-        .init(
-            "m=load('manifest.json'); m['study']['margin']['tbr_54_percent']=1; dump('manifest.json',m)",
-            "manifest.json: study is not the one in study.sqlite"),
-        .init(
-            "m=load('manifest.json'); m['study']['primary'].reverse(); dump('manifest.json',m)",
-            "manifest.json: study is not the one in study.sqlite"),
-        .init(
-            "sql(\"UPDATE study SET text = replace(text, 'tbr_54_percent: 0.2', 'tbr_54_percent: 0.4')\")",
-            "plan.json: the plan was changed: "),
-        .init(
-            "plan(lambda p: p.update(primary=['tir_70_180_percent']))",
-            "plan.json: the plan was changed: primary was [\"tir_70_180_percent\"]"),
-        .init(
-            "plan(lambda p: p.update(question='Something else?'))",
-            "plan.json: the plan was changed: question was"),
-        .init(
-            "p=load('plan.json'); p['plan']['seeds']['study']=9; dump('plan.json',p)",
-            "plan.json: found a plan whose digest is"),
-        .init(
-            "m=load('manifest.json'); m['plan']['before_first_session']=False; dump('manifest.json',m)",
-            "manifest.json: plan is not the one of plan.json"),
+    /// Found by what the folder itself says, and by the sessions that are run again: numbers in each file; people, policies, the study's own facts; the
+    /// report; sessions left out, doubled, exchanged; plan, margin, primaries. Each row is done to one folder, which is told of all of them; what
+    /// would hide another stands in another row. ISLET_SOAK has each done alone.
+    static let all: [[Deception]] = [
+        [
+            .init("cell('sessions.csv',2,'mean_mgdl','99')", "sessions.csv:3: session 1: mean_mgdl is 99"),
+            .init("cell('sessions.csv',1,'digest','0'*32)", "sessions.csv:2: session 0: digest is"),
+            .init(
+                "cell('alerts.csv',1,'notified','777')",
+                "notified is 777"),
+            .init(
+                "s=load('summary.json'); s['arms'][2]['outcomes']['tbr_54_percent']['mean']=0.01; dump('summary.json',s)",
+                "summary.json: arms[2].outcomes.tbr_54_percent.mean is 0.01"),
+            .init(
+                "s=load('summary.json'); s['comparisons'][0]['difference']=-1.5; dump('summary.json',s)",
+                "summary.json: comparisons[0].difference is -1.5"),
+            .init(
+                "s=load('summary.json'); s['claims']['findings'][0]['verdict']='non-inferior'; s['claims']['refused']=None; dump('summary.json',s)",
+                "summary.json: claims.findings[0].verdict is"),
+            .init(
+                "s=load('summary.json'); s['claims']['margin']['tbr_54_percent']=2; dump('summary.json',s)",
+                "summary.json: claims.margin.tbr_54_percent is 2"),
+            .init(
+                "s=load('summary.json'); s['sweep']['headline']='15m spares rings and costs nothing.'; dump('summary.json',s)",
+                "summary.json: sweep.headline is"),
+            .init(
+                "s=load('summary.json'); s['failed_sessions']=2; dump('summary.json',s)",
+                "summary.json: failed_sessions is 2"),
+            .init(
+                "s=load('summary.json'); s['digest']='0'*64; dump('summary.json',s)",
+                "summary.json: digest is"),
+        ],
+        [
+            .init(
+                "s=load('summary.json'); s['policies'][0]['outcomes']['alerts_notifications_per_day']['mean']=0; dump('summary.json',s)",
+                "summary.json: policies[0].outcomes.alerts_notifications_per_day.mean is 0,"),
+            .init("cell('sweep.csv',2,'tbr_54_percent','0')", "sweep.csv: is not what study.sqlite comes to"),
+            .init(
+                "sql('UPDATE sessions SET tbr_54_percent = 7 WHERE session = 2')",
+                "session 2: tbr_54_percent is 7.0, run again"),
+            .init(
+                "sql(\"UPDATE sessions SET ended_early = 'left' WHERE session = 1\")",
+                "session 1: ended_early is left, run again"),
+            .init(
+                "sql('UPDATE person_events SET amount = 1 WHERE session = 2 AND seq = 0')",
+                "person_events: amount of row 0"),
+            .init(
+                "sql('UPDATE policy_outcomes_coded SET alerts_false_per_day = 9 WHERE session = 0')",
+                "session 0, policy_outcomes: alerts_false_per_day of row 1, bionicloop is 9.0, run again"),
+            .init(
+                "rows=text('people.csv').splitlines(); r=rows[1].split(','); k=[n for n,v in enumerate(r) if re.fullmatch(r'[0-9]+[.][0-9]+',v)][0]; r[k]=str(float(r[k])*1.01); rows[1]=','.join(r); put('people.csv','\\n'.join(rows)+'\\n')",
+                "people.csv: is not the people of the study"),
+            .init(
+                "p=load('policies.json'); k=list(p)[0]; p[k]['rules'][0]['debounce']='30m'; dump('policies.json',p)",
+                "policies.json: dexcom-g7 is not the policy of the study"),
+            .init(
+                "p=load('policies.json'); del p['loop']; dump('policies.json',p)",
+                "policies.json: loop is not the policy of the study"),
+            .init(
+                "m=load('manifest.json'); m['cohort_checksum']='0'*32; dump('manifest.json',m)",
+                "manifest.json: cohort_checksum"),
+        ],
+        [
+            .init(
+                "sql('UPDATE sessions SET lived_days = 0.5 WHERE session = 0')",
+                "session 0: lived_days is 0.5, run again"),
+            .init(
+                "sql('UPDATE alerts_coded SET notified = notified + 1 WHERE session = 0')",
+                "session 0, alerts: notified of row 1, bionicloop, ALERT-PUMP-FAULT is 1, run again it is 0"),
+            .init(
+                "m=load('manifest.json'); m['seed']=6; dump('manifest.json',m)",
+                "manifest.json: seed is not 5"),
+            .init(
+                "m=load('manifest.json'); m['subjects']=4; dump('manifest.json',m)",
+                "manifest.json: subjects is 4"),
+            .init(
+                "sql(\"UPDATE study SET start = '2026-03-09T06:00:00-05:00'\")",
+                "study.sqlite: study: start is"),
+            .init("sql('UPDATE study SET utc_offset_s = 0')", "study.sqlite: study: utc_offset_s is 0"),
+            .init("sql(\"UPDATE study SET version = '9.9.9'\")", "study.sqlite: study: version is 9.9.9"),
+            .init(
+                "t=text('report.html'); k=t.index('data-path=\"'); e=t.index('>',k); f=t.index('<',e); put('report.html',t[:e+1]+'0.00777'+t[f:])",
+                "is 0.00777, summary.json says"),
+            .init(
+                "sql('PRAGMA foreign_keys = OFF; DELETE FROM sessions WHERE session = 4')",
+                "study.sqlite: session 4 lacking"),
+            .init(
+                "c=sqlite3.connect(out+'/study.sqlite'); names=[r[1] for r in c.execute('PRAGMA table_info(sessions)') if r[1] not in ('session','subject_index','subject','arm_index','arm')]; c.execute('UPDATE sessions SET '+','.join('%s=(SELECT %s FROM sessions WHERE session=0)'%(n,n) for n in names)+' WHERE session=3'); c.commit(); c.close()",
+                "study.sqlite: session 3: "),
+        ],
+        [
+            .init("swap('report.html','No claim','A claim')", "A claim: it is refused"),
+            .init("os.remove(out+'/alerts.csv')", "alerts.csv: is not there"),
+            .init(
+                "m=load('manifest.json'); m['study']['margin']['tbr_54_percent']=1; dump('manifest.json',m)",
+                "manifest.json: study is not the one in study.sqlite"),
+            .init(
+                "sql(\"UPDATE study SET text = replace(text, 'tbr_54_percent: 0.2', 'tbr_54_percent: 0.4')\")",
+                "plan.json: the plan was changed: margin was"),
+            .init(
+                "plan(lambda p: p.update(primary=['tir_70_180_percent']))",
+                "plan.json: the plan was changed: primary was [\"tir_70_180_percent\"]"),
+            .init(
+                "plan(lambda p: p.update(question='Something else?'))",
+                "plan.json: the plan was changed: question was"),
+        ],
+        [
+            .init("swap('report.html','</body>','<p>Approved.</p></body>')", "<p>Approved.</p>"),
+            .init(
+                "m=load('manifest.json'); m['study']['primary'].reverse(); dump('manifest.json',m)",
+                "manifest.json: study is not the one in study.sqlite"),
+            .init(
+                "m=load('manifest.json'); m['plan']['before_first_session']=False; dump('manifest.json',m)",
+                "manifest.json: plan is not the one of plan.json"),
+        ],
+        [
+            .init(
+                "p=load('plan.json'); p['plan']['seeds']['study']=9; dump('plan.json',p)",
+                "plan.json: found a plan whose digest is")
+        ],
     ]
 }
 
@@ -199,22 +221,27 @@ private struct Deception {
             #expect(honest.status == 0, "\(honest.output)\(honest.error)")
             // With seal and plan nothing that is known is left open.
             #expect(!honest.output.contains("not excluded"), "\(honest.output)")
-            #expect(Deception.all.count >= 40)
-            for deception in Deception.all {
+            let isSoak = ProcessInfo.processInfo.environment["ISLET_SOAK"] != nil
+            let each = Deception.all.joined()
+            #expect(each.count >= 40)
+            for deceptions in isSoak ? each.map({ [$0] }) : Deception.all {
                 let made = folder + "/made"
                 try copy(out, made)
-                try python(made, deception.script)
+                let scripts = deceptions.map(\.script).joined(separator: "\n")
+                try python(made, scripts)
                 let verify = try islet("verify", made)
-                #expect(verify.status == 1, "\(deception.script)\n\(verify.output)")
-                #expect(
-                    verify.output.contains(deception.finding),
-                    "\(deception.script)\n\(verify.output)\(verify.error)")
+                #expect(verify.status == 1, "\(scripts)\n\(verify.output)")
+                for deception in deceptions {
+                    #expect(
+                        verify.output.contains(deception.finding),
+                        "\(deception.script)\n\(verify.output)\(verify.error)")
+                }
                 #expect(!verify.output.contains("manifest.json says sha256"), "\(verify.output)")
                 // Whatever it was, the seal tells too.
                 let sealed = try islet("verify", made, "--key", folder + "/key", "--sample", "0")
                 #expect(
                     sealed.status == 1 && sealed.output.contains("has been changed since it was sealed")
-                        || sealed.output.contains("is not there, and was sealed"), "\(deception.script)")
+                        || sealed.output.contains("is not there, and was sealed"), "\(scripts)")
             }
         }
     }

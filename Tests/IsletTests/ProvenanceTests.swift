@@ -127,7 +127,7 @@ private func runOf(_ folder: String, _ more: String...) throws -> Outcome {
         try withFolder { folder in
             try write(study, to: folder + "/study.yaml")
             // Far more than pass before the interrupt comes.
-            let people = 2000
+            let people = 1000
             let run = [
                 "run", folder + "/study.yaml", "--quiet", "--jobs", "1", "--set",
                 "cohort.generate.count=\(people)",
