@@ -280,7 +280,7 @@ struct LoopStyleInsulinTests {
             let insulin = LoopStyleInsulin(curve)
             var net = Self.net(&seed)
             var changes = LoopStyleInsulin.Changes(repeating: 0)
-            insulin.act(&net, from: first, into: &changes)
+            insulin.act(&net, from: first, factor: 1, into: &changes)
             func acted(_ tick: Int) -> Double {
                 var sum = 0.0
                 for cell in 0..<96 { sum += net[cell] * (1 - curve.remaining(Double(cell + tick) * 5 - 10)) }

@@ -19,6 +19,13 @@ let now = 0;
 const history = require(path.join(checkout, 'lib/iob/history.js'));
 require.cache[require.resolve(path.join(checkout, 'lib/iob/history.js'))].exports =
   (inputs, zero) => history(Object.assign({}, inputs, { clock: new Date(now).toISOString() }), zero);
+// It counts an age in whole minutes. What a pump gave in five of them acts from their middle, by its curve as by ours, which is no whole minute.
+const curve = require(path.join(checkout, 'lib/iob/calculate.js'));
+require.cache[require.resolve(path.join(checkout, 'lib/iob/calculate.js'))].exports = (...all) => {
+  const round = Math.round;
+  Math.round = x => x;
+  try { return curve(...all); } finally { Math.round = round; }
+};
 const lastGlucose = require(path.join(checkout, 'lib/glucose-get-last.js'));
 const recentCarbs = require(path.join(checkout, 'lib/meal/total.js'));
 const insulin = require(path.join(checkout, 'lib/iob/index.js'));
@@ -75,12 +82,11 @@ function step(s) {
   return { rate: answer.rate, minutes: answer.duration, bolus: answer.units, iob: iob[0].iob, cob: meal.mealCOB };
 }
 
-// What would act if the pump gave nothing from now on, by its own sums over the same halves of five minutes as what the pump gave: its pulses of
-// 0.05 U are the only difference.
+// What would act if the pump gave nothing from now on, by its own sums over the same five minutes as what the pump gave: its pulses of 0.05 U are the
+// only difference.
 function zeroFlows(s, past, iob) {
   const treatments = past.filter(e => e._type === 'Bolus').map(e => ({ insulin: e.amount, date: time(e.at) }));
-  for (let minute = 0; minute < 240; minute += 5)
-    for (const half of [2, 3]) treatments.push({ insulin: -s.basal * 5 / 60 / 2, date: time(s.now + minute + half) });
+  for (let minute = 2.5; minute < 240; minute += 5) treatments.push({ insulin: -s.basal * 5 / 60, date: time(s.now + minute) });
   const profile = { dia: s.hours, curve: 'rapid-acting', useCustomPeakTime: true, insulinPeakTime: s.peak };
   iob.forEach((x, i) => x.iobWithZeroTemp = total({ treatments, profile, calculate }, new Date(now + i * 300000)));
 }

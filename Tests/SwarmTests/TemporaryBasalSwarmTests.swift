@@ -471,12 +471,9 @@ private struct Oref0Algorithm: DosingAlgorithm {
             let since = flowed.since.minutes
             let programmed = therapy.basalRate.unitsPerHour * (now - since) / 60
             let net = (flowed.amount - flowed.withheld).units - programmed
-            // It counts whole minutes: halves on both sides of the middle.
             let cells = max(1, ((now - since) / 5).rounded())
             for cell in stride(from: 0, to: cells, by: 1) {
-                for at in [2.0, 3] {
-                    question.flows.append(.init(at: now - 5 * (cells - cell) + at, units: net / cells / 2))
-                }
+                question.flows.append(.init(at: now - 5 * (cells - cell) + 2.5, units: net / cells))
             }
         }
         if output.meal > .zero { question.boluses.append(.init(at: now, units: output.meal.units)) }
