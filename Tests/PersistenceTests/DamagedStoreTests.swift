@@ -42,22 +42,27 @@ import Testing
         ])
     }
 
-    private static let damage: [String] =
-        ["key", "json", "position", "is_pending", "refusal", "seconds", "device"].flatMap { column in
-            ["NULL", "x'00ff'", "'9e99'", "-9223372036854775808", "9223372036854775807", "1e308"].map {
-                "UPDATE OR IGNORE settings SET \(column) = \($0);"
-            }
+    private static let damage: [String] = {
+        func each(_ names: [String], _ values: [String], _ text: (_ name: String, _ value: String) -> String)
+            -> [String]
+        {
+            names.flatMap { name in values.map { value in text(name, value) } }
         }
-        + ["subject", "metric", "side", "style", "worst", "raised_at", "notified_at", "ended"].flatMap {
-            column in
-            ["NULL", "x'00ff'", "'x'"].map { "UPDATE OR IGNORE history SET \(column) = \($0);" }
+        let settings: [String] = each(
+            ["key", "json", "position", "is_pending", "refusal", "seconds", "device"],
+            ["NULL", "x'00ff'", "'9e99'", "-9223372036854775808", "9223372036854775807", "1e308"]
+        ) { column, value in "UPDATE OR IGNORE settings SET \(column) = \(value);" }
+        let history: [String] = each(
+            ["subject", "metric", "side", "style", "worst", "raised_at", "notified_at", "ended"],
+            ["NULL", "x'00ff'", "'x'"]
+        ) { column, value in "UPDATE OR IGNORE history SET \(column) = \(value);" }
+        let facts: [String] = each(
+            ["owner", "device", "newest_position", "hub_position", "newest_seconds"],
+            ["'9223372036854775807'", "x'ff'", "'-1'"]
+        ) { name, value in
+            "INSERT OR REPLACE INTO owner_facts VALUES ('\(name)', \(value)); INSERT OR REPLACE INTO owner_facts VALUES ('hub_epoch', 'e');"
         }
-        + ["owner", "device", "newest_position", "hub_position", "newest_seconds"].flatMap { name in
-            ["'9223372036854775807'", "x'ff'", "'-1'"].map {
-                "INSERT OR REPLACE INTO owner_facts VALUES ('\(name)', \($0)); INSERT OR REPLACE INTO owner_facts VALUES ('hub_epoch', 'e');"
-            }
-        }
-        + [
+        let schema: [String] = [
             "UPDATE sqlite_master SET type = NULL;", "UPDATE sqlite_master SET name = NULL;",
             "UPDATE sqlite_master SET tbl_name = NULL WHERE type = 'view';",
             "INSERT INTO sqlite_master VALUES (NULL, NULL, NULL, 0, NULL);",
@@ -65,6 +70,8 @@ import Testing
             "UPDATE sqlite_master SET sql = 'CREATE TABLE settings (a)' WHERE name = 'settings';",
             "DROP TABLE settings;", "PRAGMA user_version = 7;",
         ]
+        return settings + history + facts + schema
+    }()
 
     /// NOT NULL is taken away first, as damage does.
     @Test(arguments: damage) func anOwnerStoreIsReadOrRefusedWithItsName(sql: String) throws {
