@@ -146,17 +146,17 @@ class Step:
     def is_open_loop(self):
         return bool(self.flags & 2)
 
-    @property
-    def meal_grams(self):
-        return self.meal or 0.0
 
-    @property
-    def manual_units(self):
-        return self.manual_bolus or 0.0
+# By the name that a step has it by: the field, where 0 is what an absent one is.
+_OR_NOTHING = {"meal": "meal_grams", "manual_bolus": "manual_units"}
 
 
 def _field(place, kind, name):
-    if kind == "<f8":
+    if name in _OR_NOTHING.values():
+        def read(self):
+            value = self._row[place]
+            return value if value == value else 0.0
+    elif kind == "<f8":
         def read(self):
             value = self._row[place]
             return value if value == value else None
@@ -193,6 +193,8 @@ class Algorithm:
 
     def snapshot(self):
         """What `restore` goes back to: by default a copy of the attributes."""
+        if len(self.__dict__) == 1:
+            return _NOTHING
         kept = self.__dict__.copy()
         del kept["person"]
         for name, value in kept.items():
@@ -216,6 +218,8 @@ class Listener(Algorithm):
     role = "listener"
 
 
+# What is kept of an object that has but its person: nobody changes it.
+_NOTHING = {}
 _PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
 
 
@@ -356,8 +360,9 @@ def serve(kind):
                 for k, p in parameters.items()],
         }
         for place, (name, cell, _) in enumerate(hello["step"]):
-            if name not in ("meal_grams", "manual_units"):
-                setattr(Step, name, _field(place, cell, name))
+            for name in (name, _OR_NOTHING.get(name)):
+                if name:
+                    setattr(Step, name, _field(place, cell, name))
         _write(json.dumps(ready).encode() + b"\n")
         if isolates:
             _serve_apart(kind, hello, pipe)
@@ -425,12 +430,16 @@ def _serve_each(kind, hello, pipe):
             for row in step_row.iter_unpack(body):
                 handle, number, flags = row[:3]
                 seat = seats[handle]
-                algorithm = seat.algorithm
-                if flags & 16 and seat.saved is not None:
-                    algorithm.restore(seat.saved)
+                earlier = None
+                # Both are rare.
+                if flags & 24:
+                    if flags & 16 and seat.saved is not None:
+                        seat.algorithm.restore(seat.saved)
+                    if flags & 8:
+                        earlier = histories.pop(handle, None)
                 seat.saved = seat.snapshot()
                 try:
-                    said = seat.step(Step(row, seat.person, histories.pop(handle, None) if flags & 8 else None))
+                    said = seat.step(Step(row, seat.person, earlier))
                     if listens:
                         own.append(_own_row(handle, number, said or {}, names))
                         continue
