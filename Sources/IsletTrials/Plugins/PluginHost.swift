@@ -1,7 +1,8 @@
 // A program of somebody's own that a study may ask: started once to hear what it is, then a process a session, or a group.
 //
 // Guarantees: what it says of itself is checked before the first session: protocol, encoding, parameters with their ranges, how it runs. A process that has failed is never
-// asked again. Processes that keep sessions apart by themselves (`isolates`) are used again, all others serve one session or group.
+// asked again. Processes that keep sessions apart by themselves (`isolates`) are used again, all others serve one session or group; the one that was heard first
+// is the first one's.
 // Does not: run without being allowed (`Study.startAlgorithms`).
 
 package import IsletDevices
@@ -179,7 +180,8 @@ package final class PluginHost: Sendable {
         do {
             let (process, said) = try Self.start(command, reference, python, hello)
             ready = said
-            if said.isolates { idle.withLock { $0.append(process) } }
+            // Nobody has been told anything yet: the first who asks may have it. To start Python and NumPy is a third of what a small study's questions take.
+            idle.withLock { $0.append(process) }
         } catch let failure as PluginFailure {
             throw failure.refusal(file: reference.origin.file, line: line)
         } catch let late as PluginTimeout {
