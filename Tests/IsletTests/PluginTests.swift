@@ -79,6 +79,23 @@ import Testing
         #expect(verified.status == 0, "\(verified.output)\(verified.error)")
     }
 
+    /// Whoever is heard first is the first group's; each group after it, of the same name, starts one of its own.
+    @Test func aGroupStartsItsProgramOnce() throws {
+        let folder = try folder()
+        let mark = folder.appending(path: "starts")
+        let text = try String(
+            contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        try "open('\(mark.path())', 'a').write('x')\n".appending(text)
+            .replacingOccurrences(of: "    gain =", with: "    runs = \"together\"\n    gain =")
+            .write(to: folder.appending(path: "mine.py"), atomically: true, encoding: .utf8)
+        for (group, starts) in [(5, "x"), (2, "xxx")] {
+            try? FileManager.default.removeItem(at: mark)
+            let path = try study(folder, "{ python: mine.py, group: \(group) }")
+            _ = try digest(run(path, folder.appending(path: "out\(group)"), "--jobs", "1"))
+            #expect(try String(contentsOf: mark, encoding: .utf8) == starts, "groups of \(group)")
+        }
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
     func aLibraryInCGivesTheDosesOfTheClassInPython() throws {
         let folder = try folder()
