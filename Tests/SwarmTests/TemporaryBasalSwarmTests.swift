@@ -252,7 +252,7 @@ struct Oref1ClosedLoopTests {
 struct Oref1BesideOref0Tests {
     /// `ISLET_OREF0` names a checkout of oref0 0.7.1, without which there is nothing to run. What comes out stands in docs/algorithms/oref1-style.md.
     ///
-    /// The last expectation is not met: who meets a rounding's edge may go another way. Where its history is the rates that ran, it makes pulses of 0.05 U of them: who differs by these lives another week.
+    /// Where its history is the rates that ran, it makes pulses of 0.05 U of them: who differs by these lives another week, and the last expectation is not met.
     @Test(
         "gives the same until a rounding's edge, and the same time in range to a tenth",
         .enabled(if: ProcessInfo.processInfo.environment["ISLET_OREF0"] != nil), .serialized,
