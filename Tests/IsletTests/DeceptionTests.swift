@@ -74,7 +74,7 @@ private struct Deception {
 
     /// Found by what the folder itself says, and by the sessions that are run again: numbers in each file; people, policies, the study's own facts; the
     /// report; sessions left out, doubled, exchanged; plan, margin, primaries. Each row is done to one folder, which is told of all of them; what
-    /// would hide another stands in another row. ISLET_SOAK has each done alone.
+    /// would hide another, or bring its words, stands in another row. ISLET_SOAK has each done alone.
     static let all: [[Deception]] = [
         [
             .init("cell('sessions.csv',2,'mean_mgdl','99')", "sessions.csv:3: session 1: mean_mgdl is 99"),
@@ -103,12 +103,14 @@ private struct Deception {
             .init(
                 "s=load('summary.json'); s['digest']='0'*64; dump('summary.json',s)",
                 "summary.json: digest is"),
+            .init(
+                "m=load('manifest.json'); m['study']['margin']['tbr_54_percent']=1; dump('manifest.json',m)",
+                "manifest.json: study is not the one in study.sqlite"),
         ],
         [
             .init(
                 "s=load('summary.json'); s['policies'][0]['outcomes']['alerts_notifications_per_day']['mean']=0; dump('summary.json',s)",
                 "summary.json: policies[0].outcomes.alerts_notifications_per_day.mean is 0,"),
-            .init("cell('sweep.csv',2,'tbr_54_percent','0')", "sweep.csv: is not what study.sqlite comes to"),
             .init(
                 "sql('UPDATE sessions SET tbr_54_percent = 7 WHERE session = 2')",
                 "session 2: tbr_54_percent is 7.0, run again"),
@@ -158,16 +160,10 @@ private struct Deception {
             .init(
                 "sql('PRAGMA foreign_keys = OFF; DELETE FROM sessions WHERE session = 4')",
                 "study.sqlite: session 4 lacking"),
-            .init(
-                "c=sqlite3.connect(out+'/study.sqlite'); names=[r[1] for r in c.execute('PRAGMA table_info(sessions)') if r[1] not in ('session','subject_index','subject','arm_index','arm')]; c.execute('UPDATE sessions SET '+','.join('%s=(SELECT %s FROM sessions WHERE session=0)'%(n,n) for n in names)+' WHERE session=3'); c.commit(); c.close()",
-                "study.sqlite: session 3: "),
         ],
         [
             .init("swap('report.html','No claim','A claim')", "A claim: it is refused"),
             .init("os.remove(out+'/alerts.csv')", "alerts.csv: is not there"),
-            .init(
-                "m=load('manifest.json'); m['study']['margin']['tbr_54_percent']=1; dump('manifest.json',m)",
-                "manifest.json: study is not the one in study.sqlite"),
             .init(
                 "sql(\"UPDATE study SET text = replace(text, 'tbr_54_percent: 0.2', 'tbr_54_percent: 0.4')\")",
                 "plan.json: the plan was changed: margin was"),
@@ -186,11 +182,17 @@ private struct Deception {
             .init(
                 "m=load('manifest.json'); m['plan']['before_first_session']=False; dump('manifest.json',m)",
                 "manifest.json: plan is not the one of plan.json"),
+            .init("cell('sweep.csv',2,'tbr_54_percent','0')", "sweep.csv: is not what study.sqlite comes to"),
         ],
         [
             .init(
                 "p=load('plan.json'); p['plan']['seeds']['study']=9; dump('plan.json',p)",
                 "plan.json: found a plan whose digest is")
+        ],
+        [
+            .init(
+                "c=sqlite3.connect(out+'/study.sqlite'); names=[r[1] for r in c.execute('PRAGMA table_info(sessions)') if r[1] not in ('session','subject_index','subject','arm_index','arm')]; c.execute('UPDATE sessions SET '+','.join('%s=(SELECT %s FROM sessions WHERE session=0)'%(n,n) for n in names)+' WHERE session=3'); c.commit(); c.close()",
+                "study.sqlite: session 3: ")
         ],
     ]
 }
