@@ -193,8 +193,9 @@ class Algorithm:
 
     def snapshot(self):
         """What `restore` goes back to: by default a copy of the attributes."""
-        if len(self.__dict__) == 1:
-            return _NOTHING
+        # Nothing but the person. It is a dict of its own: whoever overrides this may add to it.
+        if len(self.__dict__) == 1 and "person" in self.__dict__:
+            return {}
         kept = self.__dict__.copy()
         del kept["person"]
         for name, value in kept.items():
@@ -218,8 +219,6 @@ class Listener(Algorithm):
     role = "listener"
 
 
-# What is kept of an object that has but its person: nobody changes it.
-_NOTHING = {}
 _PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
 
 
