@@ -13,7 +13,8 @@ readonly record=docs/test-all.md
 
 passed=0 failed=0 times='' what_failed=''
 log=$(mktemp) || exit 70
-trap 'rm -f "$log"' EXIT
+# What runs beside ends with it.
+trap 'rm -f "$log"; kill $(jobs -p) 2>/dev/null' EXIT
 
 step_name='' step_began=0
 step() {
