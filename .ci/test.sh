@@ -13,8 +13,9 @@ readonly record=docs/test-all.md
 
 passed=0 failed=0 times='' what_failed=''
 log=$(mktemp) || exit 70
-# What runs beside ends with it.
-trap 'rm -f "$log"; kill $(jobs -p) 2>/dev/null' EXIT
+beside_log=$(mktemp) beside_pid='' || exit 70
+# What runs beside ends with it, and all that it has begun.
+trap 'rm -f "$log" "$beside_log" "$beside_log.status"; [ -z "$beside_pid" ] || kill -- "-$beside_pid" 2>/dev/null' EXIT
 
 step_name='' step_began=0
 step() {
@@ -68,6 +69,19 @@ counted() {
     failed=$((failed + ${counts#* }))
     [ "${counts#* }" = 0 ] || what_failed+=$(grep -E '^ *(FAILED|FAIL|failed)\b' "$log" | head -n 20)$'\n'
     if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "$what left with $status"; fi
+}
+# beside COMMAND...: begun now, on what other steps leave of two cores; `gathered` waits for it, says what it said and leaves
+# as it left. One at a time.
+beside() {
+    # A group of its own, which can be ended whole.
+    set -m
+    { "$@"; echo $? >&3; } >"$beside_log" 2>&1 3>"$beside_log.status" &
+    beside_pid=$!
+    set +m
+}
+gathered() {
+    tail --pid="$beside_pid" -s 0.2 -n +1 -f "$beside_log"
+    return "$(cat "$beside_log.status")"
 }
 # skipped WHAT WHY: said, and not counted; a part that skips something is not recorded.
 some_skipped=''
@@ -152,17 +166,16 @@ resolves_what_is_recorded() {
 readonly waiting='LinkedProgramTests|LoopbackDriverTests|FeedProgramTests|LiveProgramTests|GlucoseServerTests'
 
 swift_tests() {
-    local results counts status beside
+    local results counts status
     step "swift test"
     results=$(mktemp -d) || exit 70
     # By itself: one `swift test` keeps the build folder from another.
-    "$debug/isletPackageTests.xctest" --testing-library swift-testing --filter "$waiting" \
-        --xunit-output "$results/waiting.xml" >"$results/waiting.log" 2>&1 &
-    beside=$!
+    beside "$debug/isletPackageTests.xctest" --testing-library swift-testing --filter "$waiting" \
+        --xunit-output "$results/waiting.xml"
     .ci/debug.sh test --skip-build --skip "$waiting" --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
-    wait "$beside" || status=$?
-    tee -a "$log" <"$results/waiting.log"
+    gathered | tee -a "$log"
+    status=$((status | PIPESTATUS[0]))
     # Swift Testing adds `-swift-testing` to the name of its file.
     if [ -s "$results/waiting.xml" ] && counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
         passed=$((passed + ${counts% *}))
@@ -187,10 +200,17 @@ short() {
     # Where nobody has made a trial there is one build: the digests that are recorded for this engine (Tests/Golden) stand
     # for the release build's then. CI makes a trial first.
     [ ! -e "$(.ci/release.sh build --show-bin-path)/islet" ] || build_islet
+    # Packages come while the compiler works.
+    local packages=(environment .build-python Python/tests/requirements.txt) has_packages=''
+    beside "${packages[@]}"
     build_debug
+    gathered >/dev/null
+    # Asked again here: what can't be had is counted.
+    ! "${packages[@]}" || has_packages=yes
     [ -n "$islet" ] || skipped "digests of the release build beside the debug build's" "there is none yet: make trial"
     one "a build without the page resolves GRDB, swift-argument-parser and Yams alone, in recorded versions" resolves_what_is_recorded
     swift_tests
+    [ -z "$has_packages" ] || beside python_tests .build-python "$debug/islet"
     counted "digest checks${islet:+, release and debug build}" env SEED="${SEED:-24}" \
         Tests/Tools/digest_checks.sh --islet "${islet:-$debug/islet}" ${islet:+--other "$debug/islet"}
     counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$debug/islet" --seeds 1..300
@@ -198,9 +218,7 @@ short() {
     counted "damaged frames told to an algorithm in Python" python3 Tests/Tools/fuzz_algorithm.py
     counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "${islet:-$debug/islet}" --mutations 400
     counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "${islet:-$debug/islet}" --programs "$debug"
-    if environment .build-python Python/tests/requirements.txt; then
-        counted "the Python package: studies, results, environments" python_tests .build-python "$debug/islet"
-    fi
+    [ -z "$has_packages" ] || counted "the Python package: studies, results, environments, begun after swift test" gathered
 }
 
 # python_tests FOLDER PROGRAM [--long]: the tests of the Python package, as it stands here, in an environment of their own.

@@ -50,6 +50,15 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
         studies: wanted[0], subjects: wanted[1], jobs: wanted[3], days: wanted[2],
         firstSeed: UInt64(max(0, wanted[4])))
     exit(try coverage.run() ? 0 : 1)
+} else if let word = CommandLine.arguments.dropFirst().first, !word.hasSuffix(".json") {
+    FileHandle.standardError.write(
+        Data(
+            """
+            islet-bench: \(word): expected nothing, a .json file to write, or one of sessions, live, ward, fuzz, ratio, \
+            export, cost, steps, statistics, coverage
+
+            """.utf8))
+    exit(64)
 } else {
     let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
     var table = BenchTable()

@@ -6,6 +6,7 @@ Usage: run.py [--long] [--islet PROGRAM] [NAME ...]
 
 import argparse
 import os
+import signal
 import sys
 import unittest
 
@@ -34,6 +35,8 @@ def main():
         os.environ["ISLET"] = os.path.abspath(given.islet)
     if given.long:
         os.environ["ISLET_LONG"] = "1"
+    # A shell's background job is born deaf to it, and so is what such a job starts: tests of Ctrl-C would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path.insert(0, HERE)
     loader = unittest.TestLoader()
     if given.names:

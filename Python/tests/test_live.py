@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import islet
@@ -78,6 +79,7 @@ class Live(unittest.TestCase):
             except Refused as refusal:
                 if refusal.status != 503:
                     raise
+                time.sleep(0.05)
         raise RuntimeError("it never came back")
 
     def test_a_driven_session_is_the_study_with_its_doses(self):

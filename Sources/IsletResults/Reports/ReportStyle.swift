@@ -81,7 +81,7 @@ enum ReportStyle {
         .pair{flex-wrap:nowrap;gap:.4rem 1rem;margin:.3rem 0}.pair .only-wide{display:none}.pair .only-narrow{display:block}
         details:not([open]){display:none}.only-wide{display:block}.only-narrow{display:none}pre{white-space:pre-wrap}
         td.name,th.name{min-width:4.6rem}tbody th.long{min-width:11rem}a{color:inherit}.example .note{break-after:avoid;break-inside:avoid}.example figure{max-width:108mm}.example figure+figure{margin-top:.5rem}
-        .figures.whole figure{max-width:150mm}.figures.maps{gap:.4rem 1rem}.figures.maps figure{max-width:40%}pre{margin:.4rem 0;padding:.3rem .5rem}
+        .figures.whole figure{max-width:148mm}.figures.maps{gap:.4rem 1rem}.figures.maps figure{max-width:40%}pre{margin:.4rem 0;padding:.3rem .5rem}
         section>h2+*{break-before:avoid}
         }
 
