@@ -483,6 +483,8 @@ class Processes(unittest.TestCase):
         for how in ("raise", "SIGINT", "SIGKILL"):
             process = subprocess.Popen(
                 [sys.executable, "-c", script, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+            # Where it fails nothing of it goes on.
+            self.addCleanup(lambda group=process.pid: gone([group]) or os.killpg(group, signal.SIGKILL))
             pids = [int(word) for word in process.stdout.readline().split()[1:]]
             self.assertEqual(len(pids), 2)
             if how != "raise":

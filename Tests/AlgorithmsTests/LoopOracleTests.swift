@@ -98,7 +98,8 @@ extension Recording.Row {
     /// The hours step by step, and what is foreseen at their end.
     func forecast() -> LoopStyleForecast? {
         var state = LoopStyle.State()
-        var forecast: LoopStyleForecast?
+        var forecast = LoopStyleForecast()
+        var sees = false
         let end: Int64 = 2_000_000 * 300
         let therapy = TherapySettings(
             bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: limits.basal),
@@ -126,9 +127,9 @@ extension Recording.Row {
                 state.carbs.add(meal.grams, at: instant(meal.ago).minutes)
             }
             var output = StepOutput()
-            forecast = algorithm.understand(input, &output, &state)
+            sees = algorithm.understand(input, &output, &state, into: &forecast)
         }
-        return forecast
+        return sees ? forecast : nil
     }
 }
 
@@ -140,7 +141,7 @@ struct LoopOracleTests {
         var ways: [String: Int] = [:]
         var (worst, refused) = (0.0, 0)
         for row in recording.rows {
-            guard let forecast = row.forecast() else {
+            guard var forecast = row.forecast() else {
                 refused += 1
                 #expect(row.course.isEmpty, "\(row.text)")
                 continue
@@ -156,7 +157,7 @@ struct LoopOracleTests {
             }
             let correction = forecast.correction(row.limits, row.algorithm.insulin)
             ways["\(row.kind) \(Self.name(correction))", default: 0] += 1
-            compare(row, forecast, correction)
+            compare(row, &forecast, correction)
         }
         print("ways \(ways) worst \(worst) refused \(refused)")
         for kind in ["temp", "bolus", "meal"] {
@@ -168,7 +169,7 @@ struct LoopOracleTests {
     }
 
     private func compare(
-        _ row: Recording.Row, _ forecast: LoopStyleForecast, _ correction: LoopStyleCorrection
+        _ row: Recording.Row, _ forecast: inout LoopStyleForecast, _ correction: LoopStyleCorrection
     ) {
         switch row.kind {
         case .temp:

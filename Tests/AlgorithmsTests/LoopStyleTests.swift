@@ -20,7 +20,8 @@ extension AlgorithmSteps where Algorithm == LoopStyle {
         var output = StepOutput()
         var input = copy.input(glucose)
         programme(&input)
-        return algorithm.understand(input, &output, &copy.state)
+        var forecast = LoopStyleForecast()
+        return algorithm.understand(input, &output, &copy.state, into: &forecast) ? forecast : nil
     }
 }
 

@@ -18,10 +18,14 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
     /// Everything is so many places older; what comes in is `filling`.
     mutating func age(by places: Int, filling: Double = 0) {
         guard places > 0 else { return }
-        let (before, places) = (values, min(places, count))
-        let old = before.span
-        for index in 0..<places { values[index] = filling }
-        for index in places..<count { values[index] = old[index - places] }
+        let places = min(places, count)
+        var cells = values.mutableSpan
+        // By hand a row would be copied first.
+        cells.withUnsafeMutableBufferPointer { cells in
+            guard let newest = cells.baseAddress else { return }
+            (newest + places).update(from: newest, count: count - places)
+            newest.update(repeating: filling, count: places)
+        }
     }
 
     var sum: Double {

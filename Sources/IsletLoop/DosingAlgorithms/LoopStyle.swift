@@ -100,8 +100,9 @@ public struct LoopStyle: DosingAlgorithm {
 
     public func run(_ input: borrowing StepInput, state: inout State) -> StepOutput {
         var output = StepOutput()
-        guard let forecast = understand(input, &output, &state) else { return output }
-        output.forecast = GlucoseConcentration(milligramsPerDecilitre: max(0, forecast.glucose[6]))
+        var forecast = LoopStyleForecast()
+        guard understand(input, &output, &state, into: &forecast) else { return output }
+        output.forecast = GlucoseConcentration(milligramsPerDecilitre: max(0, forecast.glucose.span[6]))
         let limits = limits(input)
         let correction = forecast.correction(limits, insulin)
         guard settings.automaticBolus >= 0.5 else {
@@ -118,10 +119,11 @@ public struct LoopStyle: DosingAlgorithm {
         return output
     }
 
-    /// What the decision goes by; the meal's bolus is in `output` already, and on board. Nil without a reading of the last quarter of an hour.
+    /// What the decision goes by; the meal's bolus is in `output` already, and on board. False without a reading of the last quarter of an hour.
     func understand(
-        _ input: borrowing StepInput, _ output: inout StepOutput, _ state: inout State
-    ) -> LoopStyleForecast? {
+        _ input: borrowing StepInput, _ output: inout StepOutput, _ state: inout State,
+        into forecast: inout LoopStyleForecast
+    ) -> Bool {
         state.ledger.take(input)
         let programme = input.therapy.basalRate.unitsPerHour
         var net = LoopStyleInsulin.Net(repeating: 0)
@@ -132,15 +134,18 @@ public struct LoopStyle: DosingAlgorithm {
         if let meal = input.user.meal {
             state.carbs.add(meal.carbohydrate.grams, at: meal.instant.minutes)
             net[0] += byHand.units
-            let forecast = forecast(input, &state, &net, onBoard + byHand.units)
-            let units = bolus(meal.carbohydrate.grams, forecast, limits(input), input)
+            let sees = look(input, &state, &net, onBoard + byHand.units, into: &forecast)
+            let grams = meal.carbohydrate.grams
+            let units =
+                sees && settings.mealByRatio < 0.5
+                ? bolus(&forecast, limits(input)) : grams / input.therapy.carbohydrateRatioGramsPerUnit
             output.meal += InsulinAmount(units: settings.mealShare * units)
         }
         state.ledger.note(meal: output.meal, of: input)
         if output.meal > .zero {
             onBoard = insulin.net(&state.ledger, programme: programme, into: &net)
         }
-        return forecast(input, &state, &net, onBoard)
+        return look(input, &state, &net, onBoard, into: &forecast)
     }
 
     private func read(
@@ -153,11 +158,11 @@ public struct LoopStyle: DosingAlgorithm {
             sensitivity: input.therapy.correctionFactorMgdlPerUnit)
     }
 
-    private func forecast(
+    private func look(
         _ input: borrowing StepInput, _ state: inout State, _ net: inout LoopStyleInsulin.Net,
-        _ onBoard: Double
-    ) -> LoopStyleForecast? {
-        LoopStyleForecast(
+        _ onBoard: Double, into forecast: inout LoopStyleForecast
+    ) -> Bool {
+        forecast.look(
             &state.glucose, &state.carbs, insulin: insulin, net: &net, onBoard: onBoard,
             now: input.now.minutes,
             absorption: settings.absorption * 60, sensitivity: input.therapy.correctionFactorMgdlPerUnit,
@@ -165,15 +170,9 @@ public struct LoopStyle: DosingAlgorithm {
             isIntegral: settings.integralRetrospection >= 0.5)
     }
 
-    /// For a meal, U: what the forecast with it asks for; by the ratio where there is none.
-    private func bolus(
-        _ grams: Double, _ forecast: LoopStyleForecast?, _ limits: LoopStyleLimits,
-        _ input: borrowing StepInput
-    ) -> Double {
-        guard settings.mealByRatio < 0.5, let forecast else {
-            return grams / input.therapy.carbohydrateRatioGramsPerUnit
-        }
-        return forecast.mealBolus(forecast.correction(limits, insulin), limits)
+    /// For a meal, U: what the forecast with it asks for.
+    private func bolus(_ forecast: inout LoopStyleForecast, _ limits: LoopStyleLimits) -> Double {
+        forecast.mealBolus(forecast.correction(limits, insulin), limits)
     }
 
     func limits(_ input: borrowing StepInput) -> LoopStyleLimits {

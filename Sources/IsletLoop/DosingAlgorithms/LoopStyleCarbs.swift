@@ -253,6 +253,10 @@ struct LoopStyleAbsorption {
             Self.note(entries[low].see(left, until: change.end), low, place, &shares, &earlier)
             return
         }
+        guard left > 0 else {
+            for entry in low..<high { _ = entries[entry].see(0, until: change.end) }
+            return
+        }
         var rates = InlineArray<12, Double>(repeating: 0)
         var total = 0.0
         for entry in low..<high {

@@ -40,7 +40,7 @@ enum LoopStyleCorrection: Equatable {
 }
 
 extension LoopStyleForecast {
-    func correction(
+    mutating func correction(
         _ limits: LoopStyleLimits, _ insulin: borrowing LoopStyleInsulin
     ) -> LoopStyleCorrection {
         let middle = (limits.low + limits.high) / 2
@@ -69,14 +69,14 @@ extension LoopStyleForecast {
     }
 
     /// U/h for half an hour.
-    func rate(_ correction: LoopStyleCorrection, _ limits: LoopStyleLimits) -> Double {
+    mutating func rate(_ correction: LoopStyleCorrection, _ limits: LoopStyleLimits) -> Double {
         var largest = limits.maximumRate
         if case .above(_, dips: true) = correction { largest = limits.basal }
         return rate(correction, limits.basal, min(largest, (limits.maximumIOB - onBoard) * 2 + limits.basal))
     }
 
     /// The rate beside an automatic bolus, which is never a high one, and the bolus, U, not rounded yet.
-    func bolus(
+    mutating func bolus(
         _ correction: LoopStyleCorrection, _ limits: LoopStyleLimits
     ) -> (rate: Double, units: Double) {
         var most = min(limits.maximumBolus * limits.share, max(0, limits.maximumIOB - onBoard))
@@ -87,7 +87,7 @@ extension LoopStyleForecast {
     }
 
     /// What a person is told to give for a meal, U.
-    func mealBolus(_ correction: LoopStyleCorrection, _ limits: LoopStyleLimits) -> Double {
+    mutating func mealBolus(_ correction: LoopStyleCorrection, _ limits: LoopStyleLimits) -> Double {
         min(limits.maximumBolus, max(0, correction.units))
     }
 

@@ -20,25 +20,26 @@ struct LoopStyleForecast {
     /// mg/dL at each tick from now on.
     private(set) var glucose = InlineArray<75, Double>(repeating: 0)
     /// Insulin on board beyond the programme, U.
-    let onBoard: Double
+    private(set) var onBoard = 0.0
     /// What was not explained over the last half hour, mg/dL; with what the integral variant adds. Nil where nothing recent is known.
     private(set) var unexplained: Double?
 
     private typealias Glucose = LoopStyleGlucose
     private typealias Insulin = LoopStyleInsulin
 
+    /// Looks ahead; all that it knew before is gone. In place: what is returned would be copied.
     /// - Parameters:
     ///   - net: of `LoopStyleInsulin.net`, as `onBoard` is.
     ///   - absorption: min; what an entry takes by its plan, not stretched.
     ///   - sensitivity: mg/dL per U.
-    /// - Returns: nil without a reading of the last quarter of an hour.
-    init?(
+    /// - Returns: false without a reading of the last quarter of an hour.
+    mutating func look(
         _ past: inout LoopStyleGlucose, _ carbs: inout LoopStyleCarbs, insulin: LoopStyleInsulin,
         net: inout LoopStyleInsulin.Net, onBoard: Double, now: Double, absorption: Double,
         sensitivity: Double, carbRatio: Double, isIntegral: Bool
-    ) {
+    ) -> Bool {
         self.onBoard = onBoard
-        guard let last = past.newest, now - last.minute < 15 - Glucose.same else { return nil }
+        guard let last = past.newest, now - last.minute < 15 - Glucose.same else { return false }
         let minute = min(now, last.minute)
         let first = Glucose.tick(before: minute, now: now) + 1
         var changes = Insulin.Changes(repeating: 0)
@@ -75,6 +76,7 @@ struct LoopStyleForecast {
             value += changes[tick + Insulin.before]
             if tick >= 0 { glucose[tick] = value }
         }
+        return true
     }
 
     /// Of an entry's plan.

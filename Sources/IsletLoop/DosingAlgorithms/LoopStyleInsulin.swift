@@ -108,13 +108,13 @@ struct LoopStyleInsulin: Sendable {
         for cell in -start..<max(-start, min(Self.cells, end - start)) {
             sums += factors[cell].terms(net[cell])
         }
-        // Sums hang on their order; what is made of them is reckoned two ticks at a time.
-        var (m0, m1, m2) = (Changes(repeating: 0), Changes(repeating: 0), Changes(repeating: 0))
-        var (units, over) = (Changes(repeating: 0), Changes(repeating: 0))
-        // What is over stays acted.
-        var left = 0.0
-        let ticks = Self.ticks - first + 1
-        for passed in 0..<ticks {
+        let scale = curve.S * (1 - curve.a)
+        let square = 1 / (curve.tau * curve.duration * (1 - curve.a))
+        let tau = curve.tau
+        let decay = decay.span.extracting(Self.offset...)
+        // What is over stays acted. Sums hang on their order, so that each tick waits for the one before: what is made of them takes no time.
+        var (left, before) = (0.0, 0.0)
+        for passed in 0...(Self.ticks - first) {
             if passed > 0 {
                 // A dose whose delay is over begins to act.
                 let (joining, leaving) = (-passed - start, end - passed - start)
@@ -124,23 +124,13 @@ struct LoopStyleInsulin: Sendable {
                     left += net[leaving]
                 }
             }
-            (m0[passed], m1[passed], m2[passed]) = (sums[0], sums[1], sums[2])
-            (units[passed], over[passed]) = (sums[3], left)
-        }
-        let scale = curve.S * (1 - curve.a)
-        let square = 1 / (curve.tau * curve.duration * (1 - curve.a))
-        let tau = curve.tau
-        let passedDecay = decay.span.extracting(Self.offset..<(Self.offset + Self.places))
-        var acted = Changes(repeating: 0)
-        for passed in 0..<Self.places {
             let t = Double(passed) * Self.minutes
-            let one = m1[passed] + t * m0[passed]
-            let two = m2[passed] + 2 * t * m1[passed] + t * t * m0[passed]
-            let acting = (two * square - one / tau - m0[passed]) * passedDecay[passed]
-            acted[passed] = over[passed] + scale * (acting + units[passed])
-        }
-        for passed in 1..<max(1, ticks) {
-            changes[first - 1 + passed + Self.before] = (acted[passed] - acted[passed - 1]) * factor
+            let one = sums[1] + t * sums[0]
+            let two = sums[2] + 2 * t * sums[1] + t * t * sums[0]
+            let acting = (two * square - one / tau - sums[0]) * decay[passed]
+            let acted = left + scale * (acting + sums[3])
+            if passed > 0 { changes[first - 1 + passed + Self.before] = (acted - before) * factor }
+            before = acted
         }
     }
 }
