@@ -217,7 +217,7 @@ let package = Package(
             name: "islet-bench",
             dependencies: [
                 "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
-                "IsletFiles", "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
+                "IsletFiles", "IsletTrials", "IsletResults", "DeviceLinks", "IsletLive", "Dashboard",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 

@@ -23,6 +23,11 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
     let ward = WardBench(sessions: numbers.first ?? 1000, seconds: numbers.dropFirst().first ?? 600)
     exit(try ward.run() ? 0 : 1)
+} else if CommandLine.arguments.dropFirst().first == "linked" {
+    // `islet-bench linked [DAYS]`: a linked session of so many days, lived again from its journal.
+    exit(
+        try LinkedMonth(days: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 30).run()
+            ? 0 : 1)
 } else if CommandLine.arguments.dropFirst().first == "fuzz" {
     exit(try Fuzz.run(Array(CommandLine.arguments.dropFirst(2))) ? 0 : 1)
 } else if CommandLine.arguments.dropFirst() == ["ratio"] {
@@ -54,7 +59,7 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     FileHandle.standardError.write(
         Data(
             """
-            islet-bench: \(word): expected nothing, a .json file to write, or one of sessions, live, ward, fuzz, ratio, \
+            islet-bench: \(word): expected nothing, a .json file to write, or one of sessions, live, ward, linked, fuzz, ratio, \
             export, cost, steps, statistics, coverage
 
             """.utf8))

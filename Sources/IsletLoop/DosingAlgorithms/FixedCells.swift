@@ -7,25 +7,27 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
     /// Loops over many read its `span`, and what holds a row is told `inout` to whoever reads it, or by a `mutating` function: of a
     /// borrowed value the compiler copies all before its rows are read.
     private(set) var values = InlineArray<count, Double>(repeating: 0)
+    /// False where all of them are 0: a row of what nobody asks for ages for nothing.
+    private var isUsed = false
 
     public init() {}
 
     public subscript(index: Int) -> Double {
         @inline(__always) get { values[index] }
-        @inline(__always) set { values[index] = newValue }
+        @inline(__always) set {
+            values[index] = newValue
+            if newValue != 0 { isUsed = true }
+        }
     }
 
     /// Everything is so many places older; what comes in is `filling`.
     mutating func age(by places: Int, filling: Double = 0) {
-        guard places > 0 else { return }
-        let places = min(places, count)
-        var cells = values.mutableSpan
-        // By hand a row would be copied first.
-        cells.withUnsafeMutableBufferPointer { cells in
-            guard let newest = cells.baseAddress else { return }
-            (newest + places).update(from: newest, count: count - places)
-            newest.update(repeating: filling, count: places)
-        }
+        if filling != 0 { isUsed = true }
+        guard places > 0, isUsed else { return }
+        let (before, places) = (values, min(places, count))
+        let old = before.span
+        for index in 0..<places { values[index] = filling }
+        for index in places..<count { values[index] = old[index - places] }
     }
 
     var sum: Double {
@@ -61,7 +63,7 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
                 throw DecodingError.dataCorruptedError(
                     in: container, debugDescription: "more than \(count) numbers")
             }
-            values[index] = value
+            self[index] = value
             index += 1
         }
     }

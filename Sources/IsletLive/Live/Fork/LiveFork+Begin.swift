@@ -67,7 +67,7 @@ extension LiveFork {
     private static func checked(
         _ change: Change, _ content: JournalContent, _ opening: LiveOpening, at: Instant
     ) throws(InputError) -> Change {
-        var current = opening.arm.algorithm
+        var current = opening.algorithm
         for case .exchange(let then, let json) in content.lines where then <= at {
             current = try Change(json: json, file: content.path).algorithm ?? current
         }

@@ -190,8 +190,12 @@ package struct JournalContent: Sendable {
 
     /// The opening's check stands on nothing; every other one on the line before.
     static func check(of text: String, after last: String) -> String {
+        check(of: Array(text.utf8), after: last)
+    }
+
+    private static func check(of text: [UInt8], after last: String) -> String {
         var hash = SHA256()
-        hash.update(Array("\(last) \(text)".utf8))
+        hash.update(Array(last.utf8) + [UInt8(ascii: " ")] + text)
         return String(hash.finished().description.prefix(16))
     }
 
@@ -242,10 +246,12 @@ package struct JournalContent: Sendable {
     private static func text(
         _ bytes: ArraySlice<UInt8>, after last: String
     ) -> (check: String, text: Substring, isRight: Bool)? {
-        guard bytes.count > 17, let line = String(validating: bytes, as: UTF8.self) else { return nil }
-        let (given, text) = (line.prefix(16), line.dropFirst(17))
-        let check = check(of: String(text), after: last)
-        return (check, text, given == check && line.dropFirst(16).first == " ")
+        guard bytes.count > 17, let text = String(validating: bytes.dropFirst(17), as: UTF8.self) else {
+            return nil
+        }
+        let check = check(of: Array(bytes.dropFirst(17)), after: last)
+        let isRight = bytes.prefix(17).elementsEqual((check + " ").utf8)
+        return (check, text[...], isRight)
     }
 
     /// Whether a file is nothing but the first line that a process didn't get to write whole: no session has begun in it, and nobody was

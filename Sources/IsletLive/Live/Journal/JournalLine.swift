@@ -92,9 +92,10 @@ package enum JournalLine: Hashable, Sendable {
     package init?(_ text: Substring) {
         var rest = text
         func word() -> Substring {
-            let word = rest.prefix { $0 != " " }
-            rest = rest.dropFirst(word.count).dropFirst()
-            return word
+            // By bytes: to look for characters takes as long as all else that a line is read for.
+            let end = rest.utf8.firstIndex(of: UInt8(ascii: " "))
+            defer { rest = end.map { rest[rest.utf8.index(after: $0)...] } ?? rest[rest.endIndex...] }
+            return rest[..<(end ?? rest.endIndex)]
         }
         func instant() -> Instant? { Int64(word()).flatMap { $0 >= 0 ? Instant(nanoseconds: $0) : nil } }
         switch word() {

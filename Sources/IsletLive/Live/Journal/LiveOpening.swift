@@ -38,8 +38,12 @@ package struct LiveOpening: Sendable {
     private static let carriedBytes = 16 << 20
 
     package var subjectIndex: Int { session / study.arms.count }
+    /// As the study has it; `arm` prepares its policy anew for what is outside.
+    private var written: Study.Arm { study.arms[session % study.arms.count] }
+    package var armName: String { written.name }
+    var algorithm: TunedAlgorithm { written.algorithm }
     package var arm: Study.Arm {
-        var arm = study.arms[session % study.arms.count]
+        var arm = written
         if isLinked { arm.alerts = arm.alerts.ofLinkedPump }
         if subject.person == nil { arm.alerts = arm.alerts.about(subject.name) }
         return arm
@@ -75,7 +79,7 @@ package struct LiveOpening: Sendable {
                 file: file, found: "a session of \(study.subject.kind.words.many), or with devices outside",
                 expected: "one of people whose devices are simulated: nobody doses others")
         }
-        var (driven, arm) = (self, study.arms[session % study.arms.count])
+        var (driven, arm) = (self, written)
         var steps = arm.recorded ?? RecordedSteps([])
         guard steps.beside == nil else {
             throw InputError(
@@ -130,7 +134,7 @@ package struct LiveOpening: Sendable {
                 .init("engine", .integer(Int64(engine))),
                 .init("numeric_fingerprint", .string(fingerprint)),
                 .init("session", .integer(Int64(session))),
-                .init("subject", .string(subject.name)), .init("arm", .string(arm.name)),
+                .init("subject", .string(subject.name)), .init("arm", .string(armName)),
                 .init("seed", .unsigned(study.seed)), .init("subject_checksum", .string(checksum)),
                 .init("study", study.json),
             ] + upgradeMembers

@@ -120,7 +120,7 @@ package final class LiveSession: @unchecked Sendable {
         if opening.isLinked {
             seams.outside = { [owner = opening.owner] in SessionLinks($0, $1, $2, owner: owner) }
         }
-        algorithm = opening.arm.algorithm
+        algorithm = opening.algorithm
         seams.algorithm = { _ in HeldAlgorithm(asker: asker) }
         let arm = opening.arm
         let acts: any LiveActs

@@ -90,7 +90,7 @@ package struct LiveSnapshot: Sendable, Codable {
         phase = live.phase
         localTime = SessionStory.time(live.now, live.opening.study.start.calendar)
         subject = live.opening.subject.name
-        arm = live.opening.arm.name
+        arm = live.opening.armName
         algorithm = live.algorithm.kind.id
         eventCount = live.eventCount
         digest = live.digest

@@ -41,7 +41,7 @@ extension LiveSession {
                 answered: answeredKeys, said: said, loop: person.loop.here { $0.carry },
                 alerts: person.alerts.here { $0.carry }, links: person.links?.carry,
                 fed: opening.isFed ? person.fedCarry : nil,
-                algorithm: algorithm == opening.arm.algorithm
+                algorithm: algorithm == opening.algorithm
                     ? nil : LiveFork.Change(algorithm: algorithm).json,
                 door: door.carry, person: acts.carry)
         }
