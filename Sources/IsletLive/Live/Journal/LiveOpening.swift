@@ -7,6 +7,7 @@ package import IsletDevices
 import Foundation
 import IsletFiles
 import IsletKernel
+import IsletLoop
 package import IsletTrials
 
 package struct LiveOpening: Sendable {
