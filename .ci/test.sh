@@ -73,9 +73,9 @@ counted() {
 # beside COMMAND...: begun now, on what other steps leave of two cores; `gathered` waits for it, says what it said and leaves
 # as it left. One at a time.
 beside() {
-    # A group of its own, which can be ended whole.
+    # A group of its own, which can be ended whole. A terminal would stop it where it read from there.
     set -m
-    { "$@"; echo $? >&3; } >"$beside_log" 2>&1 3>"$beside_log.status" &
+    { "$@"; echo $? >&3; } </dev/null >"$beside_log" 2>&1 3>"$beside_log.status" &
     beside_pid=$!
     set +m
 }
