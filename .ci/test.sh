@@ -75,7 +75,7 @@ counted() {
 beside() {
     # A group of its own, which can be ended whole. A terminal would stop it where it read from there.
     set -m
-    { "$@"; echo $? >&3; } </dev/null >"$beside_log" 2>&1 3>"$beside_log.status" &
+    { trap - EXIT; "$@"; echo $? >&3; } </dev/null >"$beside_log" 2>&1 3>"$beside_log.status" &
     beside_pid=$!
     set +m
 }

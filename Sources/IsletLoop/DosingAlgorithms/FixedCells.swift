@@ -7,7 +7,7 @@ public struct FixedCells<let count: Int>: Hashable, Sendable, Codable {
     /// Loops over many read its `span`, and what holds a row is told `inout` to whoever reads it, or by a `mutating` function: of a
     /// borrowed value the compiler copies all before its rows are read.
     private(set) var values = InlineArray<count, Double>(repeating: 0)
-    /// False where all of them are 0: a row of what nobody asks for ages for nothing.
+    /// While it is false all of them are 0: a row of what nobody has asked for yet ages for nothing.
     private var isUsed = false
 
     public init() {}

@@ -39,6 +39,7 @@ enum LoopStyleCorrection: Equatable {
     }
 }
 
+// They change nothing, and are `mutating` since a forecast that is lent is copied (`FixedCells`).
 extension LoopStyleForecast {
     mutating func correction(
         _ limits: LoopStyleLimits, _ insulin: borrowing LoopStyleInsulin

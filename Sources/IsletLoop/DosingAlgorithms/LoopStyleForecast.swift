@@ -27,12 +27,12 @@ struct LoopStyleForecast {
     private typealias Glucose = LoopStyleGlucose
     private typealias Insulin = LoopStyleInsulin
 
-    /// Looks ahead; all that it knew before is gone. In place: what is returned would be copied.
+    /// Looks ahead, in place of what it knew before: what is returned would be copied.
     /// - Parameters:
     ///   - net: of `LoopStyleInsulin.net`, as `onBoard` is.
     ///   - absorption: min; what an entry takes by its plan, not stretched.
     ///   - sensitivity: mg/dL per U.
-    /// - Returns: false without a reading of the last quarter of an hour.
+    /// - Returns: false without a reading of the last quarter of an hour; what stands in it is of no use then.
     mutating func look(
         _ past: inout LoopStyleGlucose, _ carbs: inout LoopStyleCarbs, insulin: LoopStyleInsulin,
         net: inout LoopStyleInsulin.Net, onBoard: Double, now: Double, absorption: Double,
