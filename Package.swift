@@ -15,8 +15,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// `.ci/debug.sh` has the modules optimised that a session lives in, each as a whole: tests live through months of many
-/// people, five times as fast. What reads, writes and shows is not, as the tests are not: it would take four times as long
-/// to build, which is longer than it runs. An output file for each source (`-num-threads`) is what SwiftPM looks for in a
+/// people, five times as fast. What reads, writes and shows is not, nor what goes through a study and calls them, nor the
+/// tests: it would take four times as long to build, which is longer than it runs. An output file for each source (`-num-threads`) is what SwiftPM looks for in a
 /// debug build.
 let optimised: [SwiftSetting] =
     Context.environment["ISLET_OPTIMISED"] == nil
@@ -113,7 +113,7 @@ let package = Package(
                 "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts",
                 "IsletLoop",
                 "IsletPeople", "IsletFiles",
-            ]),
+            ], strict),
         // Floor 7
         module(
             "IsletResults",

@@ -13,9 +13,17 @@ readonly record=docs/test-all.md
 
 passed=0 failed=0 times='' what_failed=''
 log=$(mktemp) || exit 70
-beside_log=$(mktemp) beside_pid='' || exit 70
+besides=$(mktemp -d) || exit 70
+declare -A beside_pids=()
 # What runs beside ends with it, and all that it has begun.
-trap 'rm -f "$log" "$beside_log" "$beside_log.status"; [ -z "$beside_pid" ] || kill -- "-$beside_pid" 2>/dev/null' EXIT
+ended() {
+    local name
+    for name in "${!beside_pids[@]}"; do
+        [ -s "$besides/$name.status" ] || kill -- "-${beside_pids[$name]}" 2>/dev/null
+    done
+    rm -rf "$log" "$besides"
+}
+trap ended EXIT
 
 step_name='' step_began=0
 step() {
@@ -70,18 +78,20 @@ counted() {
     [ "${counts#* }" = 0 ] || what_failed+=$(grep -E '^ *(FAILED|FAIL|failed)\b' "$log" | head -n 20)$'\n'
     if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "$what left with $status"; fi
 }
-# beside COMMAND...: begun now, on what other steps leave of two cores; `gathered` waits for it, says what it said and leaves
-# as it left. One at a time.
+# beside NAME COMMAND...: begun now, on what other steps leave of two cores; `gathered NAME` waits for it, says what it said and
+# leaves as it left.
 beside() {
+    local name=$1
+    shift
     # A group of its own, which can be ended whole. A terminal would stop it where it read from there.
     set -m
-    { trap - EXIT; "$@"; echo $? >&3; } </dev/null >"$beside_log" 2>&1 3>"$beside_log.status" &
-    beside_pid=$!
+    { trap - EXIT; "$@"; echo $? >&3; } </dev/null >"$besides/$name" 2>&1 3>"$besides/$name.status" &
+    beside_pids[$name]=$!
     set +m
 }
 gathered() {
-    tail --pid="$beside_pid" -s 0.2 -n +1 -f "$beside_log"
-    return "$(cat "$beside_log.status")"
+    tail --pid="${beside_pids[$1]}" -s 0.2 -n +1 -f "$besides/$1"
+    return "$(cat "$besides/$1.status")"
 }
 # skipped WHAT WHY: said, and not counted; a part that skips something is not recorded.
 some_skipped=''
@@ -162,22 +172,30 @@ resolves_what_is_recorded() {
     return $status
 }
 
-# Suites that wait for seconds to pass more than they reckon: they run beside all others from the start, and not after them.
+# A process of tests has as many threads as there are cores, and a test that waits, for a program or for seconds to pass, holds
+# one: so those of programs, and suites that wait more than they reckon, have processes of their own.
 readonly waiting='LinkedProgramTests|LoopbackDriverTests|FeedProgramTests|LiveProgramTests|GlucoseServerTests'
+readonly of_programs='^IsletTests\.'
+
+# tests_of NAME ARGUMENTS...: the tests that the arguments leave; $results/NAME.xml has what became of each.
+tests_of() {
+    "$debug/isletPackageTests.xctest" --testing-library swift-testing "${@:2}" --xunit-output "$results/$1.xml"
+}
 
 swift_tests() {
-    local results counts status
+    local results counts='' status
     step "swift test"
     results=$(mktemp -d) || exit 70
-    # By itself: one `swift test` keeps the build folder from another.
-    beside "$debug/isletPackageTests.xctest" --testing-library swift-testing --filter "$waiting" \
-        --xunit-output "$results/waiting.xml"
-    .ci/debug.sh test --skip-build --skip "$waiting" --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
+    beside waiting tests_of waiting --filter "$waiting"
+    beside programs tests_of programs --filter "$of_programs" --skip "$waiting"
+    tests_of rest --skip "$of_programs|$waiting" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
-    gathered | tee -a "$log"
+    gathered programs | tee -a "$log"
     status=$((status | PIPESTATUS[0]))
-    # Swift Testing adds `-swift-testing` to the name of its file.
-    if [ -s "$results/waiting.xml" ] && counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
+    gathered waiting | tee -a "$log"
+    status=$((status | PIPESTATUS[0]))
+    if [ -s "$results/rest.xml" ] && [ -s "$results/programs.xml" ] && [ -s "$results/waiting.xml" ] &&
+        counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
         passed=$((passed + ${counts% *}))
         failed=$((failed + ${counts#* }))
         [ "${counts#* }" = 0 ] || what_failed+=$(grep -E '^✘ Test |: error: -\[' "$log" | cut -c1-600 | head -n 60)$'\n'
@@ -202,23 +220,25 @@ short() {
     [ ! -e "$(.ci/release.sh build --show-bin-path)/islet" ] || build_islet
     # Packages come while the compiler works.
     local packages=(environment .build-python Python/tests/requirements.txt) has_packages=''
-    beside "${packages[@]}"
+    beside packages "${packages[@]}"
     build_debug
-    gathered >/dev/null
+    gathered packages >/dev/null
     # Asked again here: what can't be had is counted.
     ! "${packages[@]}" || has_packages=yes
     [ -n "$islet" ] || skipped "digests of the release build beside the debug build's" "there is none yet: make trial"
     one "a build without the page resolves GRDB, swift-argument-parser and Yams alone, in recorded versions" resolves_what_is_recorded
     swift_tests
-    [ -z "$has_packages" ] || beside python_tests .build-python "$debug/islet"
+    # Three at a time, as each waits now and then.
+    [ -z "$has_packages" ] || beside python python_tests .build-python "$debug/islet"
+    beside examples python3 Tests/Tools/examples.py --islet "${islet:-$debug/islet}" --programs "$debug"
     counted "digest checks${islet:+, release and debug build}" env SEED="${SEED:-24}" \
         Tests/Tools/digest_checks.sh --islet "${islet:-$debug/islet}" ${islet:+--other "$debug/islet"}
     counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$debug/islet" --seeds 1..300
     counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
     counted "damaged frames told to an algorithm in Python" python3 Tests/Tools/fuzz_algorithm.py
     counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "${islet:-$debug/islet}" --mutations 400
-    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "${islet:-$debug/islet}" --programs "$debug"
-    [ -z "$has_packages" ] || counted "the Python package: studies, results, environments, begun after swift test" gathered
+    counted "every example of README, docs and --help, begun after swift test" gathered examples
+    [ -z "$has_packages" ] || counted "the Python package: studies, results, environments, begun after swift test" gathered python
 }
 
 # python_tests FOLDER PROGRAM [--long]: the tests of the Python package, as it stands here, in an environment of their own.

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What a step of an algorithm of one's own costs above one that is built in: CPU µs a step, each way it may run.
 
-Processor time alone counts (user and system, of the program and of all its children, their start included), of runs of `Cohorts/speed.yaml` that take turns, so
-that a busy machine tells little less than an idle one. `pid` is a port of `pid-insulin-feedback`, whose people live the same to the digest: what it costs more is the
+Processor time alone counts (user and system, of the program and of all its children), of runs of `Cohorts/speed.yaml` that take turns, so that a busy machine tells
+little less than an idle one. `week` is the study as it is, all that starts included: the algorithm's own runtime and libraries, shared by 201 600 steps. `further` is a
+step of what comes later, the difference between five weeks and one: what a step costs once all runs. `pid` is a port of `pid-insulin-feedback`, whose people live the same to the digest: what it costs more is the
 way it runs, and what the language takes for its formulas. `rule` is the ten lines of Python/examples/mine.py in each language; its people live otherwise than
 the built-in algorithm's, the same in each way: C in process stands beside it as what that costs.
 
 Usage: plugin_steps.py [--islet PROGRAM] [--python PYTHON] [--rounds 3] [--only WORD] [--digests]. PYTHON has NumPy. Prints the least and the median of each, above the built-in's of
-the same round, and the bars.
+the same round, and the bars, which are of a further step.
 """
 
 import argparse
@@ -21,7 +22,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-STEPS = 700 * 288
+STEPS = 700 * 288  # of a week
+WEEKS = 5
 
 VECTOR = """
 import numpy as np
@@ -81,7 +83,7 @@ def ways(folder):
     ]
 
 
-def run(islet, python, folder, algorithm):
+def run(islet, python, folder, algorithm, weeks):
     """CPU seconds, and the run's digest."""
     with open(os.path.join(ROOT, "Cohorts", "speed.yaml")) as source:
         text = source.read()
@@ -99,7 +101,8 @@ def run(islet, python, folder, algorithm):
         os.chmod(os.path.join(folder, "bin", "python3"), 0o755)
     with open(os.path.join(folder, "said"), "w") as said:
         child = subprocess.Popen(
-            [islet, "run", study, "--no-report", "--quiet", "--allow-algorithm", "--out", out], stdout=said, stderr=said,
+            [islet, "run", study, "--no-report", "--quiet", "--allow-algorithm", "--out", out,
+             "--set", "duration=%dd" % (7 * weeks)], stdout=said, stderr=said,
             env={**os.environ, "PATH": path})
         _, status, used = os.wait4(child.pid, 0)
     if status:
@@ -120,21 +123,25 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for row in ways(folder) if row[0] == "built in" or given.only in row[0]]
-        used, digests = {name: [] for name, _, _ in rows}, {}
+        week, further, digests = {name: [] for name, _, _ in rows}, {name: [] for name, _, _ in rows}, {}
         for _ in range(given.rounds):
             for name, algorithm, _ in rows:
-                seconds, digests[name] = run(given.islet, given.python, folder, algorithm)
-                used[name].append(seconds / STEPS * 1e6)
-        base = used["built in"]
-        print("%-30s %8s %8s %6s   %s" % ("CPU us a step", "least", "median", "bar", "load %.1f" % os.getloadavg()[0]))
+                short, digests[name] = run(given.islet, given.python, folder, algorithm, 1)
+                long, _ = run(given.islet, given.python, folder, algorithm, WEEKS)
+                week[name].append(short / STEPS * 1e6)
+                further[name].append((long - short) / STEPS / (WEEKS - 1) * 1e6)
+        print("%-30s %17s %17s %6s   load %.1f" % ("CPU us a step", "week", "further", "bar", os.getloadavg()[0]))
+        print("%-30s %8s %8s %8s %8s" % ("", "least", "median", "least", "median"))
         for name, _, bar in rows:
-            if name == "built in":
-                least, median = min(base), statistics.median(base)
-            else:
-                least = min(used[name]) - min(base)
-                median = statistics.median(a - b for a, b in zip(used[name], base))
-            print("%-30s %8.2f %8.2f %6s   %s" % (
-                ("+ " if name != "built in" else "") + name, least, median, "" if bar is None else bar,
+            figures = []
+            for used in (week, further):
+                base = used["built in"]
+                if name == "built in":
+                    figures += [min(base), statistics.median(base)]
+                else:
+                    figures += [min(used[name]) - min(base), statistics.median(a - b for a, b in zip(used[name], base))]
+            print("%-30s %8.2f %8.2f %8.2f %8.2f %6s   %s" % (
+                ("+ " if name != "built in" else "") + name, *figures, "" if bar is None else bar,
                 digests[name] if given.digests else ""))
 
 
