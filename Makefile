@@ -29,7 +29,7 @@ package: ## Write dist/islet-VERSION-linux-ARCH.tar.gz: the programs for a Debia
 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
-	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests|SettingsHistoryTests|SettingsSyncKillTests|UpgradeKillTests|PluginFuzzTests|DeceptionTests|LinkedSessionTests'
+	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests|SettingsHistoryTests|SettingsSyncKillTests|UpgradeKillTests|PluginFuzzTests|DeceptionTests|LinkedSessionTests|LostAndFoundTests|ClusterTableTests'
 	.ci/release.sh build --product islet
 	.ci/release.sh run islet-bench coverage
 	.ci/release.sh run islet-bench ward

@@ -131,7 +131,8 @@ extension AlertEngine.State: Codable {
 
     private struct KeyedTrack: Codable {
         var key: AlertEngine.Key
-        var track: AlertEngine.Track
+        /// nil for one that is as it was made.
+        var track: AlertEngine.Track?
     }
 
     private struct KeyedSample: Codable {
@@ -142,7 +143,9 @@ extension AlertEngine.State: Codable {
     public func encode(to encoder: any Encoder) throws {
         var parts = encoder.container(keyedBy: Part.self)
         try parts.encode(policy, forKey: .policy)
-        try parts.encode(zip(keys, tracks).map { KeyedTrack(key: $0, track: $1) }, forKey: .tracks)
+        let unused = AlertEngine.Track()
+        try parts.encode(
+            zip(keys, tracks).map { KeyedTrack(key: $0, track: $1 == unused ? nil : $1) }, forKey: .tracks)
         var known = AlertMetric.allCases.compactMap { metric in
             samples[metric.index].map { KeyedSample(metric: metric.rawValue, sample: $0) }
         }
@@ -168,7 +171,7 @@ extension AlertEngine.State: Codable {
         nextToken = try parts.decode(Int64.self, forKey: .nextToken)
         guard let stored = try? parts.decode([KeyedTrack].self, forKey: .tracks) else { return }
         keys = stored.map(\.key)
-        tracks = stored.map(\.track)
+        tracks = stored.map { $0.track ?? AlertEngine.Track() }
         for one in try parts.decode([KeyedSample].self, forKey: .samples) {
             guard let metric = AlertMetric(inPolicy: one.metric) else { continue }
             grow(to: metric.index + 1)
