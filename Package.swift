@@ -23,12 +23,7 @@ let optimised: [SwiftSetting] =
     ? []
     : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]
 
-/// What nobody imports needs no module made of it apart: that alone takes a sixth of the time to build tests.
-let unimported: [SwiftSetting] =
-    Context.environment["ISLET_OPTIMISED"] == nil
-    ? [] : [.unsafeFlags(["-no-emit-module-separately"], .when(configuration: .debug))]
-
-/// Optimised as well, of C: each run of a program hashes the program with it.
+/// The same of C: each run of a program hashes the program with it.
 let optimisedC: [CSetting] =
     Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 
@@ -41,7 +36,7 @@ func module(
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + unimported)
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 /// A product of a package that only `islet-live serve` needs.

@@ -101,7 +101,6 @@ import Testing
         #expect(
             manifest.filter { $0.contains("unsafe") } == [
                 #"    : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]"#,
-                #"    ? [] : [.unsafeFlags(["-no-emit-module-separately"], .when(configuration: .debug))]"#,
                 #"    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]"#,
             ])
         #expect(manifest.contains(#"    Context.environment["ISLET_OPTIMISED"] == nil"#))
