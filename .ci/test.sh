@@ -177,9 +177,10 @@ resolves_what_is_recorded() {
 readonly waiting='LinkedProgramTests|LoopbackDriverTests|FeedProgramTests|LiveProgramTests|GlucoseServerTests'
 readonly of_programs='^IsletTests\.'
 
-# tests_of NAME ARGUMENTS...: the tests that the arguments leave; $results/NAME.xml has what became of each.
+# tests_of NAME ARGUMENTS...: the tests that the arguments leave; $results/NAME.xml has what became of each. Without colours, which
+# would stand before the word that failures are found by.
 tests_of() {
-    "$debug/isletPackageTests.xctest" --testing-library swift-testing "${@:2}" --xunit-output "$results/$1.xml"
+    NO_COLOR=1 "$debug/isletPackageTests.xctest" --testing-library swift-testing "${@:2}" --xunit-output "$results/$1.xml"
 }
 
 swift_tests() {

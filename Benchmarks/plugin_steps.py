@@ -8,7 +8,7 @@ way it runs, and what the language takes for its formulas. `rule` is the ten lin
 the built-in algorithm's, the same in each way: C in process stands beside it as what that costs.
 
 Usage: plugin_steps.py [--islet PROGRAM] [--python PYTHON] [--rounds 3] [--only WORD] [--digests]. PYTHON has NumPy. Prints the least and the median of each, above the built-in's of
-the same round, and the bars, which are of a further step.
+the same round, and the bars.
 """
 
 import argparse

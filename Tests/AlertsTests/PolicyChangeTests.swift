@@ -159,6 +159,14 @@ import Testing
         let state = try #require(world.memory.center)
         let data = try JSONEncoder().encode(state)
         #expect(try JSONDecoder().decode(AlertEngine.State.self, from: data) == state)
+        // One that is as it was made has its key alone; an older program wrote all of each out.
+        var written = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let tracks = try #require(written["tracks"] as? [[String: Any]])
+        #expect(tracks.contains { $0["track"] == nil } && tracks.contains { $0["track"] != nil })
+        let unused = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(AlertEngine.Track()))
+        written["tracks"] = tracks.map { $0.merging(["track": unused]) { own, _ in own } }
+        let whole = try JSONSerialization.data(withJSONObject: written)
+        #expect(try JSONDecoder().decode(AlertEngine.State.self, from: whole) == state)
         let text = String(decoding: data, as: UTF8.self)
         #expect(text.contains(#""metric":"glucose""#) && text.contains(#""code":"LOW""#))
         // What an older program wrote by position is nobody's; its tokens go on.
