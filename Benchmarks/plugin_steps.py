@@ -3,8 +3,8 @@
 
 Processor time alone counts (user and system, of the program and of all its children), of runs of `Cohorts/speed.yaml` that take turns, so that a busy machine tells
 little less than an idle one. `week` is the study as it is, all that starts included: the algorithm's own runtime and libraries, shared by 201 600 steps. `further` is a
-step of what comes later, the difference between five weeks and one: what a step costs once all runs. `pid` is a port of `pid-insulin-feedback`, whose people live the same to the digest: what it costs more is the
-way it runs, and what the language takes for its formulas. `rule` is the ten lines of Python/examples/mine.py in each language; its people live otherwise than
+step of what comes later, the difference between five weeks and one: what a step costs once all runs. `pid` is a port of `pid-insulin-feedback`, whose people live the
+same to the digest: what it costs more is the way it runs, and what the language takes for its formulas. `rule` is the ten lines of Python/examples/mine.py in each language; its people live otherwise than
 the built-in algorithm's, the same in each way: C in process stands beside it as what that costs.
 
 Usage: plugin_steps.py [--islet PROGRAM] [--python PYTHON] [--rounds 3] [--only WORD] [--digests]. PYTHON has NumPy. Prints the least and the median of each, above the built-in's of
