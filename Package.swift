@@ -14,14 +14,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// `.ci/debug.sh` has the modules optimised that a session lives in, each as a whole: tests live through months of many
-/// people, five times as fast. What reads, writes and shows is not, nor what goes through a study and calls them, nor the
-/// tests: it would take four times as long to build, which is longer than it runs. An output file for each source (`-num-threads`) is what SwiftPM looks for in a
-/// debug build.
+/// `.ci/debug.sh` has the modules optimised that a session lives in: tests live through months of many people, five times as
+/// fast. What reads, writes and shows is not, nor what goes through a study and calls them, nor the tests: it would take
+/// four times as long to build, which is longer than it runs.
 let optimised: [SwiftSetting] =
     Context.environment["ISLET_OPTIMISED"] == nil
-    ? []
-    : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]
+    ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// The same of C: each run of a program hashes the program with it.
 let optimisedC: [CSetting] =

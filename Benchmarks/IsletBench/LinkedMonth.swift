@@ -16,7 +16,9 @@ struct LinkedMonth {
 
     func run() throws -> Bool {
         let path = FileManager.default.temporaryDirectory.appending(path: "islet-linked-\(getpid())").path()
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        defer {
+            for left in [path, path + ".kept.json"] { try? FileManager.default.removeItem(atPath: left) }
+        }
         let digest = try live(path)
         var (bestRead, best, lines) = (Double.infinity, Double.infinity, 0)
         for _ in 0..<3 {

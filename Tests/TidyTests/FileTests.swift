@@ -100,7 +100,7 @@ import Testing
         // None but in our own debug builds.
         #expect(
             manifest.filter { $0.contains("unsafe") } == [
-                #"    : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]"#,
+                #"    ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]"#,
                 #"    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]"#,
             ])
         #expect(manifest.contains(#"    Context.environment["ISLET_OPTIMISED"] == nil"#))

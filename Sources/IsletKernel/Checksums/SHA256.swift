@@ -12,16 +12,23 @@ public struct SHA256: Sendable {
         public let bytes: [UInt8]
 
         public var description: String {
-            let digits = Array("0123456789abcdef".utf8)
-            return String(
-                decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+            String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+                for (index, byte) in bytes.enumerated() {
+                    text[2 * index] = Self.digit(byte >> 4)
+                    text[2 * index + 1] = Self.digit(byte & 15)
+                }
+                return 2 * bytes.count
+            }
+        }
+
+        private static func digit(_ value: UInt8) -> UInt8 {
+            value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
         }
     }
 
-    private var state: [UInt32] = [
+    private var state = SIMD8<UInt32>(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
-        0x5be0_cd19,
-    ]
+        0x5be0_cd19)
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
 
@@ -59,12 +66,21 @@ public struct SHA256: Sendable {
         var copy = self
         let bits = length &* 8
         let zeros = (119 - Int(length % 64)) % 64
-        copy.update([0x80] + [UInt8](repeating: 0, count: zeros))
-        copy.update((0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) })
-        var bytes: [UInt8] = []
-        for index in 0..<8 {
-            let word = copy.state[index]
-            for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        // The end that the standard adds: at most one block and eight bytes.
+        withUnsafeTemporaryAllocation(byteCount: zeros + 9, alignment: 1) { end in
+            end.initializeMemory(as: UInt8.self, repeating: 0)
+            end[0] = 0x80
+            for place in 0..<8 {
+                end[zeros + 1 + place] = UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * place))
+            }
+            copy.update(UnsafeRawBufferPointer(end))
+        }
+        let state = copy.state
+        let bytes = [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
+            for place in 0..<32 {
+                bytes[place] = UInt8(truncatingIfNeeded: state[place / 4] >> UInt32(24 - place % 4 * 8))
+            }
+            count = 32
         }
         return Digest(bytes: bytes)
     }
@@ -72,8 +88,9 @@ public struct SHA256: Sendable {
     /// - Parameter blocks: a multiple of 64 bytes.
     private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
         let bytes = blocks.assumingMemoryBound(to: UInt8.self)
-        state.withUnsafeMutableBufferPointer {
-            islet_sha256_compress($0.baseAddress, bytes.baseAddress, bytes.count / 64)
+        withUnsafeMutableBytes(of: &state) {
+            islet_sha256_compress(
+                $0.assumingMemoryBound(to: UInt32.self).baseAddress, bytes.baseAddress, bytes.count / 64)
         }
     }
 }

@@ -45,7 +45,7 @@ extension JSONValue: JSONTree {
 
     /// A whole number keeps all its digits up to 64 bits.
     package static func number(_ text: String, at place: JSONPlace) -> JSONValue? {
-        if text != "-0" {
+        if text != "-0", text.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }) {
             if let whole = Int64(text) { return .integer(whole) }
             if let whole = UInt64(text) { return .unsigned(whole) }
         }
@@ -68,6 +68,23 @@ extension JSONValue: JSONTree {
     package static func read(_ bytes: [UInt8], file: String) throws(InputError) -> JSONValue {
         var reader = JSONReader<JSONValue>(bytes, file: file)
         return try reader.read()
+    }
+}
+
+/// The keys of one object so far.
+private struct SeenKeys {
+    private var few: [String] = []
+    private var many: Set<String> = []
+
+    /// - Returns: whether it is new.
+    mutating func insert(_ key: String) -> Bool {
+        // So few are compared sooner than hashed.
+        guard few.count == 32 else {
+            guard !few.contains(key) else { return false }
+            few.append(key)
+            return true
+        }
+        return !few.contains(key) && many.insert(key).inserted
     }
 }
 
@@ -164,7 +181,7 @@ package struct JSONReader<Tree: JSONTree> {
 
     private mutating func members() throws(InputError) -> [Tree.Member] {
         var members: [Tree.Member] = []
-        var keys: Set<String> = []
+        var keys = SeenKeys()
         skipBlanks()
         if cursor.take(UInt8(ascii: "}")) { return members }
         while true {
@@ -172,7 +189,7 @@ package struct JSONReader<Tree: JSONTree> {
             guard cursor.peek() == UInt8(ascii: "\"") else { throw problem(found, "a key in quotes") }
             let place = place
             let key = try string()
-            guard keys.insert(key).inserted else {
+            guard keys.insert(key) else {
                 throw problem("the key \(quotedForMessage(key)) twice in one object", "it once")
             }
             skipBlanks()
@@ -217,17 +234,18 @@ package struct JSONReader<Tree: JSONTree> {
     /// From the opening quote to behind the closing one.
     private mutating func string() throws(InputError) -> String {
         _ = cursor.next()
-        var text: [UInt8] = []
+        var text: ArraySlice<UInt8> = []
         while true {
-            // Up to the next byte that means something.
-            text += cursor.take { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            // Up to the next byte that means something: most often all of it.
+            let plain = cursor.take { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if text.isEmpty { text = plain } else { text += plain }
             switch cursor.next() {
             case UInt8(ascii: "\""):
                 guard let whole = String(validating: text, as: UTF8.self) else {
                     throw problem("bytes that are not UTF-8", "UTF-8 text")
                 }
                 return whole
-            case UInt8(ascii: "\\"): text += Array(String(try escape()).utf8)
+            case UInt8(ascii: "\\"): text += String(try escape()).utf8
             case let byte?: throw problem("a control byte (\(byte)) in a string", "it escaped")
             case nil: throw problem("a quote that isn't closed", "a closing quote")
             }

@@ -5,7 +5,7 @@
 // Does not: read JSON.
 
 /// A JSON value with ordered keys.
-package indirect enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)

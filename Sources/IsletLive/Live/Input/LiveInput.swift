@@ -6,6 +6,7 @@
 
 package import DeviceLinks
 import Foundation
+import IsletFiles
 import IsletKernel
 
 package struct LiveInput: Hashable, Sendable {
@@ -45,7 +46,9 @@ package struct LiveInput: Hashable, Sendable {
 
     /// nil for what no input wrote.
     package init?(bytes: [UInt8]) {
-        guard let input = try? JSONDecoder().decode(LiveInput.self, from: Data(bytes)) else { return nil }
+        guard let input = try? JSONValue.read(bytes, file: "input").decoded(as: LiveInput.self) else {
+            return nil
+        }
         self = input
     }
 }

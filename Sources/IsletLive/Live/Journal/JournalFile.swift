@@ -190,12 +190,13 @@ package struct JournalContent: Sendable {
 
     /// The opening's check stands on nothing; every other one on the line before.
     static func check(of text: String, after last: String) -> String {
-        check(of: Array(text.utf8), after: last)
+        check(of: ArraySlice(text.utf8), after: last)
     }
 
-    private static func check(of text: [UInt8], after last: String) -> String {
+    private static func check(of text: ArraySlice<UInt8>, after last: String) -> String {
         var hash = SHA256()
-        hash.update(Array(last.utf8) + [UInt8(ascii: " ")] + text)
+        hash.update(Array((last + " ").utf8))
+        text.withUnsafeBytes { hash.update($0) }
         return String(hash.finished().description.prefix(16))
     }
 
@@ -249,7 +250,7 @@ package struct JournalContent: Sendable {
         guard bytes.count > 17, let text = String(validating: bytes.dropFirst(17), as: UTF8.self) else {
             return nil
         }
-        let check = check(of: Array(bytes.dropFirst(17)), after: last)
+        let check = check(of: bytes.dropFirst(17), after: last)
         let isRight = bytes.prefix(17).elementsEqual((check + " ").utf8)
         return (check, text[...], isRight)
     }

@@ -2,6 +2,7 @@
 //
 // Guarantees: what a line says is compared with what the session comes to here; the first difference is thrown.
 
+import DeviceLinks
 import IsletDevices
 import IsletKernel
 import IsletTrials
@@ -78,8 +79,10 @@ extension LiveSession {
             jump(to: to)
         case .command(let at, let json):
             try reach(at, problem)
-            let here = muted.isEmpty ? "nothing" : muted.removeFirst().json
-            guard here == json else { throw Divergence(line: number, journal: json, here: here) }
+            let here = muted.isEmpty ? nil : muted.removeFirst()
+            guard let here, here == LinkCommand(json: json) else {
+                throw Divergence(line: number, journal: json, here: here?.json ?? "nothing")
+            }
         case .exchange(let at, let json):
             try reach(at, problem)
             guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
