@@ -56,6 +56,7 @@ import Testing
 
     @Test func aListenerRingsAndChangesNoDose() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let plain = "{ policy: p, rules: [{ code: LOW, when: glucose < 70 }] }"
         let without = try digest(
             run(
@@ -82,6 +83,7 @@ import Testing
 
     @Test func aGroupOfListenersIsTheSameAsOneEach() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let text = try String(
             contentsOf: project.appending(path: "Python/examples/low_soon.py"), encoding: .utf8)
         try text.replacingOccurrences(
@@ -100,6 +102,7 @@ import Testing
     /// From its 100th step on it can do no more: doses and other alerts go on, its own ends, and the rule of its silence rings.
     @Test func aListenerThatFailsIsToldOfAndTakesNothingAlong() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let text = try String(
             contentsOf: project.appending(path: "Python/examples/low_soon.py"), encoding: .utf8)
         try text.replacingOccurrences(
@@ -122,6 +125,7 @@ import Testing
 
     @Test func aListenerThatDiesEndsItsSessionsAsFailed() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         try """
         import os, islet.algorithm as ia
         class Dies(ia.Listener):
@@ -139,6 +143,7 @@ import Testing
 
     @Test func whatNobodyAnswersIsRefusedWithItsLine() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         func refusal(
             _ listener: String, _ rules: String = Self.rules, algorithm: String = "pid-insulin-feedback"
         )
@@ -166,6 +171,7 @@ import Testing
     /// An algorithm may have numbers, too; an infinite one fails its step, which gives nothing.
     @Test func anAlgorithmMayHaveNumbersToo() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         try """
         import islet.algorithm as ia
         class Own(ia.Algorithm):

@@ -39,6 +39,7 @@ import Testing
 
     @Test func thePIDInPythonGivesTheDosesOfTheOneInSwiftWhoeverRunsIt() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let swift = try study(folder, "pid-insulin-feedback", Self.faults, name: "swift")
         let python = try study(folder, Self.arm, Self.faults, name: "python")
         let wanted = try digest(run(swift, folder.appending(path: "0")))
@@ -58,6 +59,7 @@ import Testing
     /// mine.py, of which a process serves a group, and each person has an object.
     @Test func aGroupHasOneDigestOverWorkersAndShardsAndAlone() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let text = try String(
             contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
         try text.replacingOccurrences(of: "    gain =", with: "    runs = \"together\"\n    gain =").write(
@@ -82,6 +84,7 @@ import Testing
     /// Whoever is heard first is the first group's; each group after it, of the same name, starts one of its own.
     @Test func aGroupStartsItsProgramOnce() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let mark = folder.appending(path: "starts")
         let text = try String(
             contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
@@ -99,6 +102,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
     func aLibraryInCGivesTheDosesOfTheClassInPython() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         try Self.compile("C/examples/mine.c", to: folder.appending(path: "mine.so").path())
         let python = try study(
             folder, "{ python: \(project.path())Python/examples/mine.py, gain: 0.4 }", name: "python")
@@ -130,6 +134,7 @@ import Testing
             if: ["/usr/bin/cc", "/usr/bin/node"].allSatisfy(FileManager.default.isExecutableFile(atPath:))))
     func portsOfThePIDGiveItsDosesToTheBit() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let library = folder.appending(path: "pid.so").path()
         try Self.compile("C/examples/pid.c", to: library)
         let script = "\(project.path())Python/examples/pid.js"
@@ -170,6 +175,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/perl")))
     func aSecondReaderOfTheProtocolGivesTheSameDoses() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let python = try study(
             folder, "{ python: \(project.path())Python/examples/mine.py }", Self.faults, name: "python")
         let reader = "\(project.path())Tests/Plugins/reader.pl"
@@ -181,6 +187,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
     func onlyALibraryIsLoadedByTheRun() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let python = try study(
             folder, "{ python: \(project.path())Python/examples/mine.py, inProcess: true }")
         let refused = try run(python, folder.appending(path: "out"))
@@ -199,6 +206,7 @@ import Testing
     /// Up to so many are kept, as ended early; one more, and there is no table.
     @Test func whatIsToleratedHasEndedEarly() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
         try text.replacingOccurrences(
             of: "        rate = s.therapy.basal\n",
@@ -229,6 +237,7 @@ import Testing
     /// One whose answer hangs on who else is asked.
     @Test func aProgramThatCompanyChangesIsFound() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         try """
         import islet.algorithm as ia
         count = 0
@@ -272,6 +281,7 @@ import Testing
     @Test(.enabled(if: productsHangOnSize))
     func aMatrixProductOfThoseWhoAreAskedIsFoundBySizeAndBit() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let whole = project.appending(path: "Python/examples/network.py")
         let kept = try islet("algorithm", "check", whole.path())
         #expect(kept.status == 0 && kept.output.contains("the same bits in groups of 100"), "\(kept.error)")
@@ -300,6 +310,7 @@ import Testing
 
     @Test func nothingIsStartedUnasked() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let mark = folder.appending(path: "started")
         try "import os; open('\(mark.path())', 'w').close(); os.abort()".write(
             to: folder.appending(path: "bad.py"), atomically: true, encoding: .utf8)
@@ -319,6 +330,7 @@ import Testing
 
     @Test func anotherFileUnderItsNameIsRefused() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "mine.py")
         try FileManager.default.copyItem(at: project.appending(path: "Python/examples/mine.py"), to: file)
         let path = try study(folder, "{ python: mine.py }")
@@ -338,6 +350,7 @@ import Testing
     ])
     func aParameterThatItDoesNotHaveIsRefusedWithItsLine(_ words: String, _ expected: String) throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let path = try study(folder, "{ python: \(project.path())Python/examples/mine.py, \(words) }")
         let outcome = try run(path, folder.appending(path: "out"))
         #expect(outcome.status == 65 && outcome.error.contains(expected), "\(outcome.error)")
@@ -371,6 +384,7 @@ import Testing
         _ end: (how: String, status: Int32, word: String)
     ) throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let path = try study(
             folder, "{ command: [python3, \(Self.wrong), \(end.how)], timeout: 2s, memory: 200 }")
         let mark = folder.lastPathComponent
@@ -397,6 +411,7 @@ import Testing
     ])
     func aWrongDoseFailsItsStepAlone(_ how: String, _ word: String) throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let path = try study(folder, "{ command: [python3, \(Self.wrong), \(how)] }")
         let out = folder.appending(path: "out").path()
         let outcome = try islet(
@@ -417,6 +432,7 @@ import Testing
 
     @Test func aRunThatFailedGoesOnWhereTheProgramWorksAgain() throws {
         let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let mark = folder.appending(path: "broken").path()
         #expect(FileManager.default.createFile(atPath: mark, contents: nil))
         let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)

@@ -179,9 +179,11 @@ public final class Session {
             }
             return
         }
-        recorder.expect(readings: Int(sessionEnd.nanoseconds / VirtualPatient.truthInterval) + 1)
+        // Of a session that lives for months, among ten thousand others, no room is taken for what has not been yet.
+        let first = min(sessionEnd, .minutes(1440))
+        recorder.expect(readings: Int(first.nanoseconds / VirtualPatient.truthInterval) + 1)
         executor.start("session") {
-            await patient.expect(sessionEnd)
+            await patient.expect(first)
             await phone?.begin(alerts: alerts, loop: loop)
             // Only where somebody listens: what is in the way matters to nobody else.
             if personSettings != nil { await alerts.keepBlame() }
