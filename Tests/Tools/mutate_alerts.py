@@ -17,7 +17,7 @@ ENGINE = "Sources/IsletAlerts/Alerts"
 TARGETS = ["CGSL", "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles", "AlertsTests"]
 PARTS = [
     "Sources/CGSL", "Sources/CIslet", "Sources/IsletKernel", "Sources/IsletNumerics", "Sources/IsletDevices", "Sources/IsletModels/GrowRoom",
-    ENGINE, "Sources/IsletFiles/Charts", "Sources/IsletFiles/Documents", "Sources/IsletFiles/AlertFiles", "Tests/AlertsTests",
+    ENGINE, "Sources/IsletAlerts/AlertMetrics", "Sources/IsletFiles/Charts", "Sources/IsletFiles/Documents", "Sources/IsletFiles/AlertFiles", "Tests/AlertsTests",
 ]
 # `islet alerts test`, without the rest of `islet`.
 PROGRAM = """import Glibc
@@ -42,7 +42,9 @@ FILES = {
     "native": "Catalogue/NativeIssues.swift", "severity": "Catalogue/AlertSeverity.swift",
 }
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
-SWIFT_TESTS = "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests|SettingsSyncTests"
+SWIFT_TESTS = (
+    "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests|SettingsSyncTests"
+    "|PredictionTests|OwnMetricTests|ThresholdTests|AlertCenterTests|CalmValuesTests|PolicyFieldTests|AlertTextTests")
 
 # (file, old, new[, near]): an expression and what it becomes. `old` stands once in its file, or once in the text `near`.
 # Where `new` holds an @, it is the whole text in place of `old`, and @ is the condition that the break is on.
@@ -156,7 +158,7 @@ MUTANTS = [
     ("annunciation", "!policy.notifiesWhenStale, isStale(rule, at: now)", "!@, !policy.notifiesWhenStale, isStale(rule, at: now)"),
     ("annunciation", "severity <= state.tracks[rule].lastNotifiedSeverity", "true"),
     ("annunciation", "!policy.rules[rule].notifies", "false"),
-    ("annunciation", "|| severity == .informational {", "|| false {"),
+    ("annunciation", "|| severity == .informational {", "|| !@ && severity == .informational {"),
     ("annunciation", "state.tracks[rule].active?.acknowledgedAt != nil { return", "!@ && state.tracks[rule].active?.acknowledgedAt != nil { return"),
     ("annunciation", "if !attempts.contains(where: { $0.rule == rule })", "if @ || !attempts.contains(where: { $0.rule == rule })"),
     ("annunciation", "say(rule, at: now)\n        let isScheduled", "if !@ { say(rule, at: now) }\n        let isScheduled"),
@@ -318,6 +320,10 @@ def mutated(texts):
             if old_now != old:
                 fresh = None
         else:
+            # Both become operands.
+            if any(part.startswith(("&&", "||")) or any(part.count(a) != part.count(b) for a, b in ("()", "[]", "{}")) for part in (old, new)):
+                problems.append(f"break {number}: `{old}` or `{new}` is no expression")
+                continue
             fresh = f"({on} ? ({new}) : ({old_now}))"
         if fresh is None:
             problems.append(f"break {number}: `{old}` is broken already, and by a whole text")
