@@ -127,6 +127,34 @@ import IsletTrials
         }
     }
 
+    /// Harm: a replay that agrees, where the pump was told of another dose than the journal says.
+    @Test func aCommandThatTheJournalHasOtherwiseIsNamed() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(untilMinute: 60)
+            let content = try JournalContent.read(world.path)
+            var seen: Set<String> = []
+            for place in content.lines.indices {
+                guard case .command(let at, let json) = content.lines[place] else { continue }
+                let others: [(String, String)] = [
+                    ("number", json.replacing(#/"number":\d+/#, with: "\"number\":90000")),
+                    ("units", json.replacing(#/"units":[\d.]+/#, with: "\"units\":7.25")),
+                    ("owner", json.replacing(#/"owner":"[^"]*"/#, with: "\"owner\":\"another\"")),
+                    ("act", json.replacing(#/"readStatus"/#, with: "\"takeOver\"")),
+                    ("no JSON", String(json.dropLast())),
+                ]
+                for (what, other) in others where other != json && seen.insert(what).inserted {
+                    var changed = content
+                    changed.lines[place] = .command(at, other)
+                    let divergence = try LiveReplay(changed).divergence
+                    #expect(divergence?.line == place + 1, "\(what): \(other)")
+                    #expect(divergence?.journal == other && divergence?.here == json, "\(what): \(other)")
+                }
+            }
+            #expect(seen.isSuperset(of: ["number", "units", "act", "no JSON"]), "\(seen)")
+        }
+    }
+
     /// Between the sync of a command and its sending, and between its sending and its answer.
     @Test func killedWithACommandInFlightNothingIsSentTwiceAndTheLedgerIsExact() throws {
         try withFolder { folder in

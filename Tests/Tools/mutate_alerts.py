@@ -411,8 +411,9 @@ def run(work, texts, options, numbers):
     copy_package(work, texts)
     log = subprocess.run(["swift", "build", "--build-tests"], cwd=work, capture_output=True, text=True)
     if log.returncode:
-        errors = sorted({line for line in (log.stdout + log.stderr).splitlines() if "error:" in line})
-        print("\n".join(errors[:40]) or log.stdout[-4000:] + log.stderr[-4000:], file=sys.stderr)
+        # A file and its line, in the order in which the compiler came to them; below each it draws its source.
+        errors = dict.fromkeys(line for line in (log.stdout + log.stderr).splitlines() if re.match(r"/.*: error:", line))
+        print("\n".join(list(errors)[:40]) or log.stdout[-4000:] + log.stderr[-4000:], file=sys.stderr)
         print("0 passed, 1 failed")
         return 2
     built = time.monotonic()
