@@ -145,9 +145,11 @@ build_release() {
     build_islet
     [ -z "$release" ] || return 0
     step "release build of the programs beside islet"
-    local program
-    for program in islet-live islet-thresholds islet-swarm; do
-        if ! .ci/release.sh build --product $program; then
+    local program traits
+    for program in islet-thresholds islet-swarm islet-live; do
+        # The page's server is a trait, which the others have no use for.
+        [ $program = islet-live ] && traits=(--traits Serve) || traits=()
+        if ! .ci/release.sh build --product $program "${traits[@]}"; then
             one_failed "the release build of $program"
             finish
         fi

@@ -20,9 +20,12 @@ private let study = """
         try JSONSerialization.data(withJSONObject: root).write(to: URL(filePath: path))
     }
 
+    /// An engine that this one is not.
+    private let other = BuildFacts.engine + 1
+
     /// Whether it is one line with the file, both engines and the way out.
     private func isRefusal(_ outcome: Outcome, _ file: String) -> Bool {
-        outcome.status == 65 && outcome.error.contains(file) && outcome.error.contains("engine 7")
+        outcome.status == 65 && outcome.error.contains(file) && outcome.error.contains("engine \(other)")
             && outcome.error.contains("engine \(BuildFacts.engine)") && outcome.error.contains("Islet 0.1.0")
             && outcome.error.split(separator: "\n").count == 1
     }
@@ -68,13 +71,14 @@ private let study = """
             }
             let out = folder + "/out"
             #expect(try islet("run", folder + "/study.yaml", "--quiet", "--out", out).status == 0)
-            for path in [out, shards[0].0] { try edit(path + "/manifest.json") { $0["engine"] = 7 } }
+            for path in [out, shards[0].0] { try edit(path + "/manifest.json") { $0["engine"] = other } }
             let manifest = try Data(contentsOf: URL(filePath: out + "/manifest.json"))
 
             let verified = try islet("verify", out)
             #expect(verified.status == 0 && verified.output.contains("0 sessions run again"), "\(verified)")
             #expect(
-                verified.output.contains("lived by engine 7; this program is engine \(BuildFacts.engine)"))
+                verified.output.contains(
+                    "lived by engine \(other); this program is engine \(BuildFacts.engine)"))
             #expect(isRefusal(try islet("replay", out, "--session", "1"), "out/manifest.json"))
             let resumed = try islet("run", folder + "/study.yaml", "--quiet", "--out", out, "--resume")
             #expect(isRefusal(resumed, "out/manifest.json"), "\(resumed)")
@@ -91,11 +95,11 @@ private let study = """
             let report = try islet("report", out)
             #expect(report.status == 0, "\(report.error)")
             let page = try String(contentsOfFile: out + "/report.html", encoding: .utf8)
-            #expect(page.contains("engine 7 lived the sessions"))
+            #expect(page.contains("engine \(other) lived the sessions"))
             // The report leaves the number as it was.
             var engine: Any?
             try edit(out + "/manifest.json") { engine = $0["engine"] }
-            #expect(engine as? Int == 7)
+            #expect(engine as? Int == other)
             // A changed file is found all the same.
             try write("changed", to: out + "/summary.json")
             #expect(try islet("verify", out).status == 1)

@@ -229,7 +229,7 @@ extension LinkedSessionTests.World {
                 #expect(names.contains(name), "\(names)")
                 let content = try JournalContent.read(folder + "/" + name)
                 #expect(try LiveReplay(content, engine: engine).divergence == nil)
-                #expect(throws: InputError.self) { try LiveReplay(content, engine: 9) }
+                #expect(throws: InputError.self) { try LiveReplay(content, engine: after + 1) }
             }
             #expect(!names.contains { $0.hasSuffix(".new") || $0.contains(".new.") })
         }

@@ -180,7 +180,8 @@ struct SplitIntegratorTests {
 
     /// What is kept of a derivative, or of a propagator, may not be seen: at lengths that have one and at others.
     @Test(
-        "goes on from a snapshot to the same bits, at every segment of a day", arguments: [5, 2.5, 3.7, 0.4])
+        "goes on from a snapshot to the same bits, at every segment of a day",
+        arguments: [5, 2.5, 5.0 / 3, 1, 3.7, 0.4])
     func keepsNothing(length: Double) throws {
         let parameters = try generatedParameters(.adult, 1)
         let model = UVAPadova2008(parameters: parameters)

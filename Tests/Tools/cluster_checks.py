@@ -288,12 +288,15 @@ class Checks:
         facts = json.loads((one / "store.json").read_text())
         (store / "store.json").write_text(json.dumps(facts | {"shards": shards}))
         draws = random.Random(5)
+        header, person_row = (template / "people.csv").read_text().splitlines()
         for shard in range(1, shards + 1):
             folder = store / "tries" / str(shard) / "made"
             folder.mkdir(parents=True)
-            for name in set(manifest["files"]) - {"study.sqlite", "cohort.csv"}:
+            for name in set(manifest["files"]) - {"study.sqlite", "cohort.csv", "people.csv"}:
                 shutil.copy(template / name, folder)
             first = (shard - 1) * own
+            rows = [person_row.replace("adult#001", f"adult#{person + 1:03}", 1) for person in range(first, first + own)]
+            (folder / "people.csv").write_text("\n".join([header, *rows, ""]))
             self.make_sessions(template / "study.sqlite", folder / "study.sqlite", range(first, first + own), draws)
             lines = [f"person,{person},{hashlib.md5(str(person).encode()).hexdigest()}" for person in range(first, first + own)]
             (folder / "cohort.csv").write_text("\n".join(["of,index,digest", *lines, ""]))
@@ -347,7 +350,7 @@ def main():
     parser.add_argument("--sessions", type=int, default=4000)
     parser.add_argument("--shards", type=int, default=20)
     parser.add_argument("--disks", type=int, default=8)
-    parser.add_argument("--people", type=int, default=1000, help="of the study that runs at once and in ten shards")
+    parser.add_argument("--people", type=int, default=4000, help="of the study that runs at once and in ten shards")
     parser.add_argument("--rows", type=int, default=20_000, help="of the long table")
     parser.add_argument("--only", action="append", choices=("twice", "shards", "merges", "disks", "costs", "table", "many"))
     parser.add_argument("--folder", help="where it works; a temporary one otherwise")

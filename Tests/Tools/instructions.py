@@ -113,7 +113,8 @@ def main():
             ratio = sum(row["thousands"].values()) / sum(first.values())
             print(f"{row['name']}: {ratio:.2f} times {rows[0]['name']}")
     if given.write:
-        BUDGET.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
+        BUDGET.write_text(f"[\n{lines}\n]\n")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

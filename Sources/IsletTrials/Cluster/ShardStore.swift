@@ -89,7 +89,8 @@ package struct ShardStore: Sendable {
     package init(makingAt path: String, of study: Study, facts: Facts, table: String?) throws {
         if !Self.exists(at: path) {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-            let known = Self.folders + [Self.studyName, ResultFolder.people]
+            // Its own name, too: another may have made the store since it was looked for.
+            let known = Self.folders + [Self.studyName, ResultFolder.people, Self.factsName]
             let strangers = names.filter { !known.contains($0) && !$0.hasSuffix(".partial") }
             if let stranger = strangers.sorted().first {
                 throw InputError(

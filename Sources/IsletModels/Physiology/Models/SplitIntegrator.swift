@@ -15,6 +15,8 @@ import IsletNumerics
 protocol SplitForm {
     /// What the equations read through their pointer.
     associatedtype Constants: BitwiseCopyable
+    /// What `propagated` reads of the chain over one length of time: of its columns what is not 0 by the equations' form.
+    associatedtype Propagator: BitwiseCopyable
 
     /// Where the rest's six states are in the model's state, in the order of `SixStates`.
     static var restStates: [Int] { get }
@@ -33,6 +35,12 @@ protocol SplitForm {
     static func chainInput(_ c: UnsafePointer<Constants>) -> SIMD8<Double>
     /// The two states of the chain that the rest sees.
     static func signals(_ x: SIMD8<Double>) -> SIMD2<Double>
+    /// h·φ₁(hA), from its columns lane by lane: each over h, and for the two signals over half of it.
+    static func propagator(_ column: (Int) -> (SIMD8<Double>, SIMD2<Double>)) -> Propagator
+    /// The product with h·φ₁(hA), and the signals of that with its half.
+    static func propagated(_ rates: SIMD8<Double>, by propagator: Propagator) -> (
+        SIMD8<Double>, SIMD2<Double>
+    )
     /// dy/dt of the rest, `t` minutes after the segment's start.
     static func restRates(
         _ y: SixStates, _ signals: SIMD2<Double>, at t: Double, _ c: UnsafePointer<Constants>
@@ -47,13 +55,10 @@ struct SixStates: BitwiseCopyable {
 
     static var zero: Self { Self(first: .zero, second: .zero, third: .zero) }
 
-    var isFinite: Bool {
-        // One sum finds every infinity and NaN: 0 times a number is 0.
-        let sum = (first + second + third) * 0
-        return sum == .zero
-    }
+    /// One sum finds every infinity and NaN: 0 times a number is 0.
+    @inline(always) var isFinite: Bool { ((first + second + third) * 0).sum() == 0 }
 
-    var sumOfSquares: Double { (first * first + second * second + third * third).sum() }
+    @inline(always) var sumOfSquares: Double { (first * first + second * second + third * third).sum() }
 
     @inline(always) static func + (a: Self, b: Self) -> Self {
         Self(first: a.first + b.first, second: a.second + b.second, third: a.third + b.third)
@@ -74,8 +79,10 @@ struct SixStates: BitwiseCopyable {
 
 /// Steps one model of such a form, segment by segment. Time is in minutes.
 final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
-    /// The longest step, and the one whose propagator is kept: people are dosed and measured every five minutes.
+    /// The longest step: people are dosed and measured every five minutes.
     static var longestStep: Double { 5 }
+    /// Into how many equal steps it may be parted with a propagator kept for each; of any other length the chain's series is summed.
+    static var keptParts: Int { 5 }
     /// Most steps, rejected ones included, that one segment may take.
     static var stepLimit: Int { 100_000 }
 
@@ -88,19 +95,12 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
     private let constants: UnsafePointer<Form.Constants>
     /// Per state of the rest, the inverse of the error that one step may have.
     private let perError: SixStates
-    /// The chain over `longestStep`, and over half of it.
-    private let propagators: UnsafeMutablePointer<Propagator>
+    /// The chain over `longestStep`, its half, its third...
+    private let propagators: UnsafeMutablePointer<Form.Propagator>
     /// The rest's derivative where the last step ended, while nothing that it hangs on has changed.
     private var kept = SixStates.zero
     private var isKept = false
     private var seenStates = (SixStates.zero, SixStates.zero)
-
-    /// h·φ₁(hA), column by column: over a step, and for the two signals over half of it.
-    struct Propagator: BitwiseCopyable {
-        typealias Columns<Row: BitwiseCopyable> = (Row, Row, Row, Row, Row, Row, Row)
-        var end: Columns<SIMD8<Double>>
-        var half: Columns<SIMD2<Double>>
-    }
 
     /// - Parameters:
     ///   - constants: whose chain never changes, but for its input; must outlive the integrator.
@@ -111,12 +111,7 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
         perError = SixStates(
             first: 1 / (tolerance * scales.first), second: 1 / (tolerance * scales.second),
             third: 1 / (tolerance * scales.third))
-        let (none, nothing) = (SIMD8<Double>.zero, SIMD2<Double>.zero)
-        propagators = .allocate(capacity: 2)
-        propagators.initialize(
-            repeating: Propagator(
-                end: (none, none, none, none, none, none, none),
-                half: (nothing, nothing, nothing, nothing, nothing, nothing, nothing)), count: 2)
+        propagators = .allocate(capacity: Self.keptParts)
         prepare()
     }
 
@@ -124,15 +119,14 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
 
     /// Computes what is kept of the chain. To be called after its constants were changed.
     func prepare() {
-        for (place, length) in [Self.longestStep, Self.longestStep / 2].enumerated() {
-            let c = (0..<7).map { lane in
+        for place in 0..<Self.keptParts {
+            let length = Self.keptLength(place)
+            let propagator = Form.propagator { lane in
                 var unit = SIMD8<Double>.zero
                 unit[lane] = 1
                 return series(unit, length)
             }
-            propagators[place] = Propagator(
-                end: (c[0].0, c[1].0, c[2].0, c[3].0, c[4].0, c[5].0, c[6].0),
-                half: (c[0].1, c[1].1, c[2].1, c[3].1, c[4].1, c[5].1, c[6].1))
+            (propagators + place).initialize(to: propagator)
         }
     }
 
@@ -156,13 +150,10 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
             kept = Form.restRates(y, Form.signals(x), at: 0, constants)
             evaluations += 1
         }
+        var (h, pieces, place) = parted(length)
         while time < length {
-            // Equal steps to the end, so that none is a sliver.
-            let left = length - time
-            let pieces = (left / stepSize).rounded(.up)
-            let h = pieces > 1 ? left / pieces : left
             let change = Form.chainRates(x, constants) + input
-            let (toEnd, toHalf) = propagated(change, h)
+            let (toEnd, toHalf) = propagated(change, h, place)
             let chain = x + toEnd
             let tried = step(from: y, time, h, Form.signals(x) + toHalf, Form.signals(chain))
             triedSteps += 1
@@ -178,9 +169,11 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
                     throw ODEError(.stepLimit(Self.stepLimit), time: time)
                 }
                 stepSize = h / 2
+                (h, pieces, place) = parted(length - time)
                 continue
             }
-            let end = pieces > 1 ? time + h : length
+            pieces -= 1
+            let end = pieces > 0 ? time + h : length
             if looks.0 > time, looks.0 <= end {
                 seenStates.0 = look(y, kept, tried.rest, tried.rates, (looks.0 - time) / h, h)
             }
@@ -191,11 +184,12 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
             // The error grows by 16 where the step doubles, its square by 256.
             if stepSize < Self.longestStep, tried.error < 0x1p-10, h > stepSize * 0.75 {
                 stepSize = min(Self.longestStep, 2 * stepSize)
+                if pieces > 0 { (h, pieces, place) = parted(length - time) }
             }
         }
         Form.store(y, x, state)
         isKept = true
-        guard y.isFinite, (x * 0) == .zero else {
+        guard y.isFinite, (x * 0).sum() == 0 else {
             isKept = false
             throw ODEError(.nonFinite(state: firstNonFinite(y, x) ?? 0), time: length)
         }
@@ -216,20 +210,27 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
         resetAtEdge(stepSize: stepSize ?? Self.longestStep, isAtEdge: isAtEdge)
     }
 
+    /// What is left of a segment, in equal steps, so that none is a sliver: their length, how many, and where its propagator is, if one is kept.
+    @inline(always)
+    private func parted(_ left: Double) -> (h: Double, pieces: Double, place: Int?) {
+        let pieces = (left / stepSize).rounded(.up)
+        let h = pieces > 1 ? left / pieces : left
+        let place = (0..<Self.keptParts).first { Self.keptLength($0) == h }
+        return (h, max(1, pieces), place)
+    }
+
     // MARK: The chain
 
+    @inline(always) private static func keptLength(_ place: Int) -> Double {
+        longestStep / Double(place + 1)
+    }
+
     @inline(always)
-    private func propagated(_ d: SIMD8<Double>, _ h: Double) -> (SIMD8<Double>, SIMD2<Double>) {
-        guard h == Self.longestStep || h == Self.longestStep / 2 else { return series(d, h) }
-        let place = h == Self.longestStep ? 0 : 1
-        let (m, n) = (propagators[place].end, propagators[place].half)
-        var end: SIMD8<Double> = m.0 * d[0] + m.1 * d[1]
-        end += m.2 * d[2] + m.3 * d[3]
-        end += m.4 * d[4] + m.5 * d[5]
-        var half: SIMD2<Double> = n.0 * d[0] + n.1 * d[1]
-        half += n.2 * d[2] + n.3 * d[3]
-        half += n.4 * d[4] + n.5 * d[5]
-        return (end + m.6 * d[6], half + n.6 * d[6])
+    private func propagated(
+        _ d: SIMD8<Double>, _ h: Double, _ place: Int?
+    ) -> (SIMD8<Double>, SIMD2<Double>) {
+        guard let place else { return series(d, h) }
+        return Form.propagated(d, by: propagators[place])
     }
 
     /// h·φ₁(hA)·d by its series, which converges fast at steps of minutes; and its signals over half of it.
@@ -239,12 +240,17 @@ final class SplitIntegrator<Form: SplitForm>: SegmentIntegrator {
         var power = 0.5
         var half = Form.signals(term) * power
         var k = 2.0
-        repeat {
+        @inline(always) func addNext() {
             term = Form.chainRates(term, constants) * (h / k)
             power *= 0.5
             end += term
             half += Form.signals(term) * power
             k += 1
+        }
+        // Looked at after every second term: a look costs as much as half a term.
+        repeat {
+            addNext()
+            addNext()
         } while Self.size(term) > 0x1p-104 * Self.size(end) && k < 200
         return (end, half)
     }

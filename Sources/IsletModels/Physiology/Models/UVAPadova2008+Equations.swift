@@ -83,6 +83,65 @@ extension UVAPadova2008: SplitForm {
         SIMD2(x[Chain.X], x[Chain.Id])
     }
 
+    /// What is not 0 of h·φ₁(hA): insulin goes from depot to plasma and liver and acts from there, and nothing of that acts back. Row by row, what a
+    /// unit of each compartment that acts on it comes to; X and Id are beside what they are at half of the time.
+    struct Propagator: BitwiseCopyable {
+        typealias Pair = SIMD2<Double>
+        /// (Isc1, Isc2), of Isc1 and Isc2.
+        var depots: (Pair, Pair)
+        /// (Ip, Il), of Isc1, Isc2, Ip and Il.
+        var circulating: (Pair, Pair, Pair, Pair)
+        /// (X, X at half), of these and X.
+        var X: (Pair, Pair, Pair, Pair, Pair)
+        /// I1, of these and I1.
+        var I1: (Double, Double, Double, Double, Double)
+        /// (Id, Id at half), of these, I1 and Id.
+        var Id: (Pair, Pair, Pair, Pair, Pair, Pair)
+    }
+
+    static func propagator(_ column: (Int) -> (SIMD8<Double>, SIMD2<Double>)) -> Propagator {
+        let columns = (0..<7).map(column)
+        func pair(_ a: Int, _ b: Int, of lane: Int) -> SIMD2<Double> {
+            SIMD2(columns[lane].0[a], columns[lane].0[b])
+        }
+        func depots(_ lane: Int) -> SIMD2<Double> { pair(Chain.Isc1, Chain.Isc2, of: lane) }
+        func circulating(_ lane: Int) -> SIMD2<Double> { pair(Chain.Ip, Chain.Il, of: lane) }
+        func X(_ lane: Int) -> SIMD2<Double> { SIMD2(columns[lane].0[Chain.X], columns[lane].1[0]) }
+        func I1(_ lane: Int) -> Double { columns[lane].0[Chain.I1] }
+        func Id(_ lane: Int) -> SIMD2<Double> { SIMD2(columns[lane].0[Chain.Id], columns[lane].1[1]) }
+        return Propagator(
+            depots: (depots(Chain.Isc1), depots(Chain.Isc2)),
+            circulating: (
+                circulating(Chain.Isc1), circulating(Chain.Isc2), circulating(Chain.Ip), circulating(Chain.Il)
+            ),
+            X: (X(Chain.Isc1), X(Chain.Isc2), X(Chain.Ip), X(Chain.Il), X(Chain.X)),
+            I1: (I1(Chain.Isc1), I1(Chain.Isc2), I1(Chain.Ip), I1(Chain.Il), I1(Chain.I1)),
+            Id: (Id(Chain.Isc1), Id(Chain.Isc2), Id(Chain.Ip), Id(Chain.Il), Id(Chain.I1), Id(Chain.Id)))
+    }
+
+    @inline(always)
+    static func propagated(
+        _ d: SIMD8<Double>, by m: Propagator
+    ) -> (SIMD8<Double>, SIMD2<Double>) {
+        let (Isc1, Isc2, Ip, Il) = (d[Chain.Isc1], d[Chain.Isc2], d[Chain.Ip], d[Chain.Il])
+        let depots: SIMD2<Double> = m.depots.0 * Isc1 + m.depots.1 * Isc2
+        var circulating: SIMD2<Double> = m.circulating.0 * Isc1 + m.circulating.1 * Isc2
+        circulating += m.circulating.2 * Ip + m.circulating.3 * Il
+        var X: SIMD2<Double> = m.X.0 * Isc1 + m.X.1 * Isc2
+        X += m.X.2 * Ip + m.X.3 * Il
+        X += m.X.4 * d[Chain.X]
+        var I1: Double = m.I1.0 * Isc1 + m.I1.1 * Isc2
+        I1 += m.I1.2 * Ip + m.I1.3 * Il
+        I1 += m.I1.4 * d[Chain.I1]
+        var Id: SIMD2<Double> = m.Id.0 * Isc1 + m.Id.1 * Isc2
+        Id += m.Id.2 * Ip + m.Id.3 * Il
+        Id += m.Id.4 * d[Chain.I1] + m.Id.5 * d[Chain.Id]
+        return (
+            SIMD8(depots[0], depots[1], circulating[0], circulating[1], X[0], I1, Id[0], 0),
+            SIMD2(X[1], Id[1])
+        )
+    }
+
     @inline(always)
     static func restRates(
         _ y: SixStates, _ signals: SIMD2<Double>, at t: Double, _ c: UnsafePointer<Constants>
