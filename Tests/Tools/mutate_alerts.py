@@ -44,7 +44,7 @@ FILES = {
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
 SWIFT_TESTS = (
     "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests|SettingsSyncTests"
-    "|PredictionTests|OwnMetricTests|ThresholdTests|AlertCenterTests|CalmValuesTests|PolicyFieldTests|AlertTextTests")
+    "|PredictionTests|OwnMetricTests|ThresholdTests|AlertCenterTests|AlertBannerTests|CalmValuesTests|PolicyFieldTests|AlertTextTests")
 
 # (file, old, new[, near]): an expression and what it becomes. `old` stands once in its file, or once in the text `near`.
 # Where `new` holds an @, it is the whole text in place of `old`, and @ is the condition that the break is on.

@@ -23,8 +23,9 @@ struct StepInsulin: Hashable, Codable {
 
 struct InsulinAccount {
     private var rows: [StepInsulin] = []
-    /// Twice as many as act: older ones go half at a time.
-    private static let most = 2 * Int(LoopTiming.insulinMemory / LoopTiming.step)
+    /// Those that act, and a third of as many: older ones go together. A session at rest has nothing larger than this.
+    private static let acting = Int(LoopTiming.insulinMemory / LoopTiming.step)
+    private static let most = acting + acting / 3
 
     mutating func append(_ row: StepInsulin) {
         if rows.isEmpty { rows.reserveCapacity(Self.most) }
@@ -32,7 +33,7 @@ struct InsulinAccount {
             let oldest = row.instant.adding(-LoopTiming.insulinMemory)
             rows.removeAll { $0.instant < oldest }
             // Sooner than the grid has it no step runs; the account stays bounded all the same.
-            if rows.count >= Self.most { rows.removeFirst(Self.most / 2) }
+            if rows.count >= Self.most { rows.removeFirst(Self.most - Self.acting) }
         }
         rows.append(row)
     }
