@@ -18,6 +18,7 @@ From a shell: `python3 -m islet.cluster status|fetch|merge STORE`. Exit codes ar
 """
 
 import argparse
+import errno
 import functools
 import os
 import re
@@ -265,6 +266,9 @@ def main(arguments=None):
     except (ShardError, StoreError) as error:
         print(error.line, file=sys.stderr)
         return error.status
+    except OSError as error:
+        print(f"{error.filename or given.store}: cannot write: {error.strerror}", file=sys.stderr)
+        return 75 if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE) else 73
     return 0
 
 

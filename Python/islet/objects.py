@@ -9,6 +9,7 @@ Keys come from where the vendor's own tools read them (environment, profile, ins
 """
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -24,6 +25,8 @@ LONGEST_WAIT = 60.0
 # The table that people are rows of, once for all shards, as a store that is a folder has it.
 TABLE = "people.csv"
 TABLE_SHA256 = "inputs/people.csv.sha256"
+# How many shards the store has, from its beginning on; store.json has it too, once a shard is done.
+SHARDS = "inputs/shards"
 
 
 class StoreError(RuntimeError):
@@ -174,8 +177,12 @@ class ObjectStore:
     # What a store can do
 
     def shards(self):
+        """How many the store has; None where nobody has begun one."""
         facts = self._get("store.json")
-        return json.loads(facts)["shards"] if facts else None
+        if facts:
+            return json.loads(facts)["shards"]
+        begun = self._get(SHARDS)
+        return int(begun) if begun else None
 
     def begin(self, call, shards):
         """Puts study and table beside the results, so that workers need no file of anybody's."""
@@ -192,7 +199,10 @@ class ObjectStore:
             inputs[TABLE_SHA256] = hashlib.sha256(inputs[TABLE]).hexdigest().encode()
         for name, data in inputs.items():
             self._put_once(name, data, f"{call.study}'s")
+        # The number, too, before any shard is computed: of two who begin at once with two numbers one is told so here.
         there = self.shards()
+        if there is None and not self._put(SHARDS, str(shards).encode(), alone=True):
+            there = self.shards()
         if there not in (None, shards):
             raise StoreError(65, f"{self.url}: found a store of {there} shards, expected {shards}")
 
@@ -202,6 +212,8 @@ class ObjectStore:
 
     def run(self, call, shard, shards):
         """Runs a shard into a folder of this machine's own, puts its files, then its mark."""
+        import botocore.exceptions
+
         from .cluster import ShardError, islet, last_line
 
         if self._get(f"done/{shard}") is not None:
@@ -220,9 +232,10 @@ class ObjectStore:
             for name in files:
                 self._put(f"{attempt}/{name}", _read(os.path.join(local, attempt, name)))
             if not self._put(f"done/{shard}", mark, alone=True):
-                # Another try was first: this one's files are nobody's.
-                for name in files:
-                    self._ask("delete", name, lambda name=name: self.s3.delete_object(Bucket=self.bucket, Key=self._key(f"{attempt}/{name}")))
+                # Another try was first: this one's files are nobody's. The shard is done, whether or not these keys may delete.
+                with contextlib.suppress(StoreError, botocore.exceptions.ClientError):
+                    for name in files:
+                        self._ask("delete", name, lambda name=name: self.s3.delete_object(Bucket=self.bucket, Key=self._key(f"{attempt}/{name}")))
         return f"done/{shard}"
 
     def _put_once(self, name, data, whose):
@@ -243,7 +256,7 @@ class ObjectStore:
         """The store as a folder that `islet status` and `islet merge` take. Every file is compared with its manifest."""
         if os.path.exists(out) and os.listdir(out):
             raise StoreError(73, f"{out}: the directory is not empty; give another")
-        if self.shards() is None:
+        if self._get("store.json") is None:
             raise StoreError(66, f"{self.url}: found no store.json, expected a store of shards")
         try:
             for folder in ("tries", "underway", "done"):

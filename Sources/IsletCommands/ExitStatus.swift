@@ -63,7 +63,11 @@ extension ParsableCommand {
     private static func status(of error: any Error) -> (status: ExitStatus, line: String?)? {
         switch error {
         case let problem as InputError:
-            (problem.kind == .missing ? .missingInput : .badInput, problem.description)
+            switch problem.kind {
+            case .badData: (.badInput, problem.description)
+            case .missing: (.missingInput, problem.description)
+            case .temporary: (.temporary, problem.description)
+            }
         case let problem as OutputError:
             (problem.kind == .temporary ? .temporary : .cannotCreateOutput, problem.description)
         case let failure as CheckFailure: (.checkFailed, failure.message)

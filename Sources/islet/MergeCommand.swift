@@ -60,6 +60,7 @@ struct MergeCommand: ParsableCommand {
         let folder = ResultFolder(path: out)
         let lock = try folder.prepareMerge()
         defer { lock.release() }
+        let summary: StudySummary
         do {
             // From here on a merge that is killed can be told from a run, and begun again.
             let before = parts.folders.flatMap { ProgramFacts.recorded(in: $0) }
@@ -76,17 +77,17 @@ struct MergeCommand: ParsableCommand {
                 try store.absorb(storeAt: shard.storePath)
             }
             try folder.keepInputs(ofShards: parts.folders, study: study)
-            let summary = try folder.finish(
+            summary = try folder.finish(
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before,
                 sums: parts.sums)
-            if !quiet {
-                try ResultReport(summary, study: study, folder: folder, unit: units.unit).print()
-                try StandardStream.output.writeLine("report   `islet report \(shellWord(out))` writes it")
-            }
         } catch {
             folder.discard()
             throw error
         }
+        // What is joined stays, also where nobody can be told of it.
+        guard !quiet else { return }
+        try ResultReport(summary, study: study, folder: folder, unit: units.unit).print()
+        try StandardStream.output.writeLine("report   `islet report \(shellWord(out))` writes it")
     }
 
     /// The folders that were named, or those of a store's shards.
@@ -96,7 +97,11 @@ struct MergeCommand: ParsableCommand {
             return shards.map { ResultFolder(path: $0) }
         }
         let store = try ShardStore(at: path)
-        let status = try StoreStatus(store)
+        var status = try StoreStatus(store)
+        // Done between two looks, a shard was in neither.
+        if status.missing.contains(where: { status.odd[$0] == nil && store.isDone($0) }) {
+            status = try StoreStatus(store)
+        }
         let wanted =
             chosen.flatMap { IndexRanges.read($0) }?.flatMap { Array($0) } ?? Array(1...store.facts.shards)
         guard let last = wanted.last, last <= store.facts.shards else {

@@ -66,14 +66,16 @@ struct ReportCommand: ParsableCommand {
         let interrupt = Interrupt()
         // The page links to that of the confirmation.
         if elsewhere == nil, let other = try folder.confirmation() {
-            try write(try report(of: other, interrupt), in: other)
+            let state = try other.state()
+            try write(try report(of: other, interrupt), in: other, lookedAt: state)
         }
+        let state = try folder.state()
         try folder.tellIfIncomplete()
         let report = try report(of: folder, interrupt)
         if let elsewhere {
             try AtomicFile.write(onePage ? report.page.onePage : report.page.html, to: elsewhere)
         } else {
-            try write(report, in: folder)
+            try write(report, in: folder, lookedAt: state)
         }
         if let figures { try report.write(figures: figures) }
         try StandardStream.output.writeLine("report   \(elsewhere ?? folder.reportPath)")
@@ -86,13 +88,21 @@ struct ReportCommand: ParsableCommand {
             allowsAlgorithms: algorithms.isGiven, isInterrupted: { interrupt.isRaised })
     }
 
-    private func write(_ report: FolderReport, in folder: ResultFolder) throws {
-        guard try folder.isComplete() else {
+    /// - Parameter state: the folder's when its sessions were read: a run that has ended since has more than the page.
+    private func write(_ report: FolderReport, in folder: ResultFolder, lookedAt state: ResultFolder.State)
+        throws
+    {
+        let lock = try folder.lock()
+        defer { lock.release() }
+        guard try folder.state() == state else {
+            throw OutputError(
+                .temporary, path: folder.path,
+                message: "the run went on while its page was made; make it again")
+        }
+        guard state == .complete else {
             try AtomicFile.write(report.page.html, to: folder.reportPath)
             return
         }
-        let lock = try folder.lock()
-        defer { lock.release() }
         let wasSealed = try folder.add(report: report.page.html, by: RunningProgram().facts)
         if wasSealed {
             StandardStream.error.writeLineIgnoringFailure(

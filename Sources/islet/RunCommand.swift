@@ -241,6 +241,7 @@ struct RunCommand: ParsableCommand {
         try folder.prepare(resume: resume)
         let lock = try folder.lock()
         defer { lock.release() }
+        folder.removeLeftovers()
         let summary: StudySummary
         do {
             summary = try run(

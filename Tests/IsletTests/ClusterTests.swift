@@ -1,6 +1,7 @@
 // Many machines: shards into a store, tried twice, cut off, odd, and joined.
 
 import Foundation
+import IsletTrials
 import Testing
 
 private let study = """
@@ -405,5 +406,124 @@ private func digest(_ folder: String) throws -> String {
             #expect(try said("env", "PATH=\(program):/usr/bin:/bin", "CORES=2", "sh", path) != nil)
             #expect(try islet("status", folder + "/a 'store'").output.contains("done       3 of 3"))
         }
+    }
+}
+
+/// Two at once, and disks and networks that fail in the middle: whatever was computed and told of stays.
+@Suite struct ClusterRaceTests {
+    /// Harm: a mark that was made is taken for one that was not, and the results that it names are removed.
+    @Test func aTryThatMayBeMarkedStays() throws {
+        try withStudy { folder in
+            #expect(try shard(folder, "1/3", "--quiet").status == 0)
+            let store = folder + "/store"
+            // No mark can be made, and what became of it is asked of nobody.
+            try FileManager.default.moveItem(atPath: store + "/done", toPath: store + "/aside")
+            try write("", to: store + "/done")
+            #expect(try shard(folder, "2/3", "--quiet").status == 73)
+            let id = try #require(try names(in: store + "/tries/2").first)
+            #expect(try names(in: store + "/tries/2/\(id)").contains("done.json"))
+            try FileManager.default.removeItem(atPath: store + "/done")
+            try FileManager.default.moveItem(atPath: store + "/aside", toPath: store + "/done")
+            let status = try islet("status", store, "--tidy")
+            #expect(status.status == 0 && status.output.contains("left over  1"), "\(status)")
+            #expect(try names(in: store + "/tries/2").isEmpty)
+            // The shard's folder is there, and the next try goes into it.
+            #expect(try shard(folder, "2/3", "--quiet").status == 0)
+        }
+    }
+
+    /// Harm: a mark that can't be read for a moment is taken for none, and what it names is removed.
+    @Test func tidyingLeavesWhatAMarkNamesOrMayName() throws {
+        try withStudy { folder in
+            for part in 1...3 { #expect(try shard(folder, "\(part)/3", "--quiet").status == 0) }
+            let store = folder + "/store"
+            let id = try #require(try names(in: store + "/tries/2").first)
+            let mark = try Data(contentsOf: URL(filePath: store + "/done/2"))
+            try write("{", to: store + "/done/2")
+            #expect(try islet("status", store, "--tidy").status == 1)
+            #expect(try names(in: store + "/tries/2") == [id])
+            try mark.write(to: URL(filePath: store + "/done/2"))
+            #expect(try islet("status", store, "--check").status == 0)
+
+            // Somebody is at work of whom only the name can be read.
+            try FileManager.default.createDirectory(
+                atPath: store + "/tries/1/abc", withIntermediateDirectories: true)
+            try write("{", to: store + "/underway/1-abc")
+            #expect(try islet("status", store, "--tidy").status == 0)
+            #expect(try names(in: store + "/tries/1").contains("abc"))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -360)], ofItemAtPath: store + "/underway/1-abc"
+            )
+            #expect(try islet("status", store, "--tidy").status == 0)
+            #expect(try !names(in: store + "/tries/1").contains("abc"))
+
+            // Killed while it put a try aside that was marked meanwhile.
+            try FileManager.default.moveItem(
+                atPath: store + "/tries/2/" + id, toPath: store + "/tries/2/\(id).aside")
+            #expect(try islet("status", store).status == 1)
+            _ = try islet("status", store, "--tidy")
+            #expect(try islet("status", store, "--check").status == 0)
+            #expect(try names(in: store + "/tries/2") == [id])
+        }
+    }
+
+    /// Harm: while somebody reads a store through, an odd shard runs again, and its new mark is taken back with the old one's verdict.
+    @Test func aMarkThatWasMadeSinceIsNotTakenBack() throws {
+        try withStudy { folder in
+            for part in 1...3 { #expect(try shard(folder, "\(part)/3", "--quiet").status == 0) }
+            let store = folder + "/store"
+            let id = try #require(try names(in: store + "/tries/2").first)
+            try write("x", to: store + "/tries/2/\(id)/cohort.csv")
+            let seen = try StoreStatus(ShardStore(at: store))
+            #expect(seen.odd.keys.sorted() == [2])
+            #expect(try islet("status", store, "--reopen").status == 0)
+            #expect(try shard(folder, "2/3", "--quiet").status == 0)
+            try seen.reopen()
+            #expect(try islet("status", store, "--check").status == 0)
+        }
+    }
+
+    /// Harm: an hour's joining is thrown away because nobody could be told of it.
+    @Test func whatIsJoinedStaysWhereItsTableCantBePrinted() throws {
+        try withStudy { folder in
+            for part in 1...2 { #expect(try shard(folder, "\(part)/2", "--quiet").status == 0) }
+            let merge = try islet("merge", folder + "/store", "--out", folder + "/whole", output: "/dev/full")
+            #expect(merge.status == 75, "\(merge)")
+            #expect(try islet("verify", folder + "/whole").status == 0)
+        }
+    }
+
+    /// Harm: who comes too late removes what the run that is at work is writing, and that run fails at its end.
+    @Test func whoComesBesideARunTouchesNothingOfIt() throws {
+        try withStudy { folder in
+            let out = folder + "/out"
+            #expect(
+                try islet("run", folder + "/study.yaml", "--quiet", "--no-report", "--out", out).status == 0)
+            let manifest = try read(out + "/manifest.json").replacing("\"complete\"", with: "\"running\"")
+            try write(manifest, to: out + "/manifest.json")
+            let partial = out + "/.summary.json.1.partial"
+            try write("half", to: partial)
+            let lock = try ResultFolder(path: out).lock()
+            let beside = try islet("run", folder + "/study.yaml", "--quiet", "--out", out, "--resume")
+            #expect(beside.status == 75 && beside.error.contains("another run"), "\(beside)")
+            #expect(try read(partial) == "half")
+            // A page of a part would stand in the way of the whole one.
+            let report = try islet("report", out)
+            #expect(report.status == 75 && report.error.contains("another run"), "\(report)")
+            #expect(!FileManager.default.fileExists(atPath: out + "/report.html"))
+            lock.release()
+            #expect(
+                try islet("run", folder + "/study.yaml", "--quiet", "--no-report", "--out", out, "--resume")
+                    .status == 0)
+            #expect(!FileManager.default.fileExists(atPath: partial))
+            #expect(try islet("verify", out).status == 0)
+        }
+    }
+
+    /// Harm: a scheduler takes a disk's bad moment for bad input, and gives the whole trial up.
+    @Test func whatCantBeReadForAMomentMayBeReadLater() throws {
+        // Reading its first byte fails as a broken disk does.
+        let outcome = try islet("study", "check", "/proc/self/mem")
+        #expect(outcome.status == 75 && outcome.error.contains("Input/output error"), "\(outcome)")
     }
 }

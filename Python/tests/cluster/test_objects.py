@@ -240,3 +240,58 @@ def test_no_secret_stands_in_what_was_written(study, server, bucket):
     for name in objects(server, bucket):
         data = client.get_object(Bucket=bucket, Key=name)["Body"].read()
         assert b"a-secret-of-the-store" not in data and b"AKIDEXAMPLE" not in data, name
+
+
+def test_a_late_try_whose_keys_may_not_delete_is_done_all_the_same(study, server, bucket, monkeypatch):
+    """Harm: a task that comes to nothing new is taken for one that nothing helps, and all the others are cancelled."""
+    endpoint = f"http://127.0.0.1:{server}"
+    call_, place = call_for(study, bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    other = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    put = place._put
+
+    def after_another(name, data, alone=False):
+        if name == "done/1":
+            assert other.run(call_, 1, SHARDS) == "done/1"
+        return put(name, data, alone)
+
+    asked = []
+
+    def refused(**words):
+        asked.append(words["Key"])
+        import botocore.exceptions
+
+        raise botocore.exceptions.ClientError({"Error": {"Code": "AccessDenied"}, "ResponseMetadata": {"HTTPStatusCode": 403}}, "DeleteObject")
+
+    monkeypatch.setattr(place, "_put", after_another)
+    monkeypatch.setattr(place.s3, "delete_object", refused)
+    assert place.run(call_, 1, SHARDS) == "done/1" and asked
+    assert place.missing(SHARDS) == [2, 3, 4]
+
+
+def test_two_who_begin_with_two_numbers_are_told_before_anything_runs(study, server, bucket):
+    endpoint = f"http://127.0.0.1:{server}"
+    call_ = call_for(study, bucket, endpoint)
+    ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint).begin(call_, SHARDS)
+    second = ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    assert second.shards() == SHARDS
+    with pytest.raises(StoreError, match="found a store of 4 shards, expected 5") as refused:
+        second.begin(call_, 5)
+    assert refused.value.status == 65
+
+
+def test_a_copy_that_finds_no_room_is_one_line_and_75(study, server, bucket, tmp_path, monkeypatch, capsys):
+    endpoint = f"http://127.0.0.1:{server}"
+    call_, place = call_for(study, bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    place.run(call_, 1, SHARDS)
+
+    def full(out, name, data):
+        raise OSError(28, "No space left on device", os.path.join(out, name))
+
+    monkeypatch.setattr(ObjectStore, "_write", staticmethod(full))
+    words = ["fetch", f"s3://{bucket}/a prefix", "--endpoint", endpoint, "--out", str(tmp_path / "copy")]
+    assert islet.cluster.main(words) == 75
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "No space left" in said
+    assert not (tmp_path / "copy").exists()

@@ -8,6 +8,8 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case badData
         /// The file is not there or can't be opened: exit code 66.
         case missing
+        /// The file is there, and the system failed at reading it: the same command may do later, exit code 75.
+        case temporary
     }
 
     public var kind: Kind

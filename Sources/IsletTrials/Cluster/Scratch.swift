@@ -10,7 +10,14 @@ import IsletFiles
 package final class Scratch: Sendable {
     package let path: String
     private let descriptor: Int32
-    private static let prefix = "islet-shard-"
+    /// With the machine's name: where machines share a directory, a lock of another's is seen by none but that one.
+    private static let prefix: String = {
+        let host = ShardStore.Machine.host.utf8.prefix(64).map { byte in
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                ? Character(UnicodeScalar(byte)) : "_"
+        }
+        return "islet-shard-\(String(host))-\(getuid())-"
+    }()
 
     /// TMPDIR, or /tmp.
     package static var standard: String {
@@ -21,7 +28,7 @@ package final class Scratch: Sendable {
     package init(in directory: String) throws(OutputError) {
         try makeFolders(directory)
         Self.removeLeftovers(directory)
-        path = "\(directory)/\(Self.prefix)\(getuid())-\(ShardStore.Machine.newID())"
+        path = "\(directory)/\(Self.prefix)\(ShardStore.Machine.newID())"
         guard mkdir(path, 0o700) == 0 else {
             throw OutputError(path: path, doing: "make the directory", errno: errno)
         }
@@ -40,11 +47,10 @@ package final class Scratch: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Removes the folders of this user's processes that are gone. One that is being made has no lock yet, and is a minute old at most.
+    /// Removes the folders of this machine's and user's processes that are gone. One that is being made has no lock yet, and is a minute old at most.
     private static func removeLeftovers(_ directory: String) {
-        let mine = "\(prefix)\(getuid())-"
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        where name.hasPrefix(mine) {
+        where name.hasPrefix(prefix) {
             let path = directory + "/" + name
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),

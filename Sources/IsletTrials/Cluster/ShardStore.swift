@@ -191,18 +191,19 @@ package struct ShardStore: Sendable {
 
     /// Gives a file a second name, unless somebody has it.
     /// - Returns: whether the name is this file's.
+    /// - Throws: `OutputError`; whether the name was given isn't known then.
     static func link(_ file: String, to path: String) throws(OutputError) -> Bool {
-        guard Glibc.link(file, path) != 0 else {
+        let code = Glibc.link(file, path) == 0 ? 0 : errno
+        // A server that answers twice says of its own link that it is there; one whose answer was lost says anything.
+        var (mine, there) = (stat(), stat())
+        if code == 0
+            || stat(file, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino
+                && mine.st_dev == there.st_dev
+        {
             try syncFolder(of: path)
             return true
         }
-        let code = errno
-        if code == EEXIST {
-            // A server that answers twice says so of its own link.
-            var (mine, there) = (stat(), stat())
-            return stat(file, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino
-                && mine.st_dev == there.st_dev
-        }
+        if code == EEXIST { return false }
         if [EPERM, ENOTSUP, ENOSYS, EMLINK].contains(code) {
             throw OutputError(
                 .cannotCreate, path: path,

@@ -79,15 +79,16 @@ package final class ShardTry: Sendable {
             let manifest = try Self.copy(folder.manifestPath, to: path + "/manifest.json", expecting: nil)
             let mark = try ShardMark(folder, shard: shard, of: store.facts.shards, id: id, manifest: manifest)
             try AtomicFile.write(mark.json.prettyText, to: path + "/" + ShardMark.fileName)
-            if try ShardStore.link(path + "/" + ShardMark.fileName, to: store.donePath(shard)) {
-                return .placed
-            }
         } catch {
             Self.remove(path)
             throw error
         }
-        Self.remove(path)
-        return .late
+        // From here on the store may name this try: where the mark failed midway nobody knows, and nothing is removed. What is left over is tidied.
+        guard try ShardStore.link(path + "/" + ShardMark.fileName, to: store.donePath(shard)) else {
+            Self.remove(path)
+            return .late
+        }
+        return .placed
     }
 
     /// Copies a file, and reads the copy back.
@@ -100,7 +101,12 @@ package final class ShardTry: Sendable {
             try copy.append([UInt8](block))
         }
         let written = try copy.commit().description
-        let found = try ResultFolder.hash(ofFile: path)
+        let found: String
+        do throws(InputError) { found = try ResultFolder.hash(ofFile: path) } catch {
+            throw OutputError(
+                .temporary, path: path,
+                message: "the copy can't be read back (\(error.found)): nothing was marked as done")
+        }
         guard found == written, found == hash ?? found else {
             throw OutputError(
                 .temporary, path: path,
@@ -111,13 +117,12 @@ package final class ShardTry: Sendable {
         return found
     }
 
-    /// Removes a try that nobody is at: its files, and the folders that are empty then.
+    /// Removes a try that nobody is at. The shard's folder stays: another may be making its own try there.
     static func remove(_ path: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
             unlink(path + "/" + name)
         }
         rmdir(path)
-        rmdir((path as NSString).deletingLastPathComponent)
     }
 }
 

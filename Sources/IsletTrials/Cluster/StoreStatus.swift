@@ -17,8 +17,12 @@ package struct StoreStatus: Sendable {
     package private(set) var done: [Int: ShardMark] = [:]
     /// Why a shard with a mark doesn't count, by shard.
     package private(set) var odd: [Int: String] = [:]
+    /// The try that an odd shard's mark named; none where it could not be read.
+    private var oddTries: [Int: String] = [:]
     /// Who said that they are at a shard, by shard and machine.
     private var workers: [Worker] = []
+    /// Tries of whom something stands in `underway` that can't be read.
+    private var unread: Set<String> = []
     /// Tries that no mark names and nobody is at, and copies that were cut off.
     package private(set) var leftovers: [String] = []
     /// What is wrong with the table that all shards share.
@@ -58,6 +62,7 @@ package struct StoreStatus: Sendable {
                 done[shard] = try Self.checked(shard, in: store, readsFiles: readsFiles)
             } catch {
                 odd[shard] = error.description
+                oddTries[shard] = (try? ShardMark(at: store.donePath(shard)))?.id
             }
         }
         findOddMakers()
@@ -169,6 +174,7 @@ package struct StoreStatus: Sendable {
             odd[shard] =
                 mark.maker.differences(from: usual).joined(separator: "; ")
                 + " (made by \(printable(mark.host, limit: 100)))"
+            oddTries[shard] = mark.id
             done[shard] = nil
         }
     }
@@ -179,15 +185,26 @@ package struct StoreStatus: Sendable {
         for name in try Self.names(in: store.file("underway")) where !name.hasPrefix(".") {
             let path = store.file("underway/\(name)")
             var status = stat()
-            // Whoever is done takes their mark away meanwhile.
-            guard stat(path, &status) == 0,
+            guard stat(path, &status) == 0 else {
+                // Whoever is done takes their mark away meanwhile. Of one that can't be looked at, the name says whose try is nobody's to remove.
+                if errno != ENOENT, let id = name.split(separator: "-").last { unread.insert(String(id)) }
+                continue
+            }
+            guard
                 let root = (try? JSONDocument.read(path: path, limitBytes: ShardStore.fileBytes)).map({
                     YAMLReader($0)
                 }),
                 let shard = try? root["shard"]?.wholeNumber(in: 1...UInt64(store.facts.shards)),
                 let id = try? root["try"]?.text(), let host = try? root["host"]?.text(),
                 let pid = try? root["pid"]?.wholeNumber(), let began = try? root["began"]?.text()
-            else { continue }
+            else {
+                if now - status.st_mtim.tv_sec <= ShardStore.lostSeconds,
+                    let id = name.split(separator: "-").last
+                {
+                    unread.insert(String(id))
+                }
+                continue
+            }
             workers.append(
                 Worker(
                     shard: Int(shard), id: id, host: host, pid: Int(pid), began: began,
@@ -228,12 +245,17 @@ package struct StoreStatus: Sendable {
                 leftovers.append(folder + name)
             }
         }
-        let working = Set(workers.filter { !$0.isLost }.map(\.id))
-        for (shard, id) in tries {
-            guard (try? ShardMark(at: store.donePath(shard)))?.id != id, !working.contains(id) else {
-                continue
-            }
+        let working = unread.union(workers.filter { !$0.isLost }.map(\.id))
+        for (shard, id) in tries where !working.contains(id) && !Self.mayBeMarked(shard, id, in: store) {
             leftovers.append("tries/\(shard)/\(id)")
+        }
+    }
+
+    /// Whether a shard's mark names this try, or may: of a mark that is there and can't be read nobody knows.
+    private static func mayBeMarked(_ shard: Int, _ id: String, in store: ShardStore) -> Bool {
+        do throws(InputError) { return try ShardMark(at: store.donePath(shard)).id == id } catch {
+            var status = stat()
+            return !(stat(store.donePath(shard), &status) != 0 && errno == ENOENT)
         }
     }
 
@@ -264,9 +286,10 @@ package struct StoreStatus: Sendable {
         }
     }
 
-    /// Takes back the marks of odd shards, so that they run again.
+    /// Takes back the marks of odd shards, so that they run again; but not one that somebody has made since they were looked at.
     package func reopen() throws(OutputError) {
         for shard in odd.keys.sorted() {
+            if let mark = try? ShardMark(at: store.donePath(shard)), mark.id != oddTries[shard] { continue }
             guard unlink(store.donePath(shard)) == 0 || errno == ENOENT else {
                 throw OutputError(path: store.donePath(shard), doing: "take the mark back", errno: errno)
             }
@@ -275,9 +298,26 @@ package struct StoreStatus: Sendable {
 
     /// Removes what nobody needs: tries, copies, and what says that somebody is at work who is gone.
     package func tidy() {
-        for path in leftovers where unlink(store.file(path)) != 0 { ShardTry.remove(store.file(path)) }
+        for path in leftovers where unlink(store.file(path)) != 0 { removeTry(path) }
         for worker in workers where worker.isLost { unlink(worker.path) }
     }
+
+    /// Removes a try, unless it was marked after all: whoever was silent for long may be at its last step. Put aside it can be marked no more.
+    private func removeTry(_ path: String) {
+        let parts = path.split(separator: "/")
+        guard parts.count == 3, let shard = Int(parts[1]) else { return }
+        let isAside = parts[2].hasSuffix(Self.aside)
+        let id = isAside ? String(parts[2].dropLast(Self.aside.count)) : String(parts[2])
+        let (whole, gone) = (store.tryPath(shard, id), store.tryPath(shard, id + Self.aside))
+        guard isAside || rename(whole, gone) == 0 else { return }
+        if Self.mayBeMarked(shard, id, in: store) {
+            rename(gone, whole)
+        } else {
+            ShardTry.remove(gone)
+        }
+    }
+
+    private static let aside = ".aside"
 
     /// The folder of a shard that is done.
     package func folder(of shard: Int) -> ResultFolder? {

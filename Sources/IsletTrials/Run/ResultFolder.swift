@@ -29,7 +29,7 @@ package struct ResultFolder: Sendable {
         return try other.isComplete() ? other : nil
     }
 
-    /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
+    /// Makes the folder, or checks that it may be used.
     ///
     /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
     ///   A run that was killed before it made its folder is resumed from the beginning.
@@ -59,7 +59,12 @@ package struct ResultFolder: Sendable {
                 file: path, found: "a directory with \(printable(stranger, limit: 100)) and no manifest.json",
                 expected: "a run to resume")
         }
-        for name in names where Self.isLeftover(name) { unlink(file(name)) }
+    }
+
+    /// Removes what a killed process was writing here. To be called under the lock: of a process that lives they are its files.
+    package func removeLeftovers() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        where Self.isLeftover(name) { unlink(file(name)) }
     }
 
     /// Makes the folder for a merge, or takes one that a killed merge has left back to its beginning, and keeps others out.
@@ -67,11 +72,11 @@ package struct ResultFolder: Sendable {
     /// - Throws: `OutputError`: 73 where anything else is there, 75 where another merge is at work.
     package func prepareMerge() throws -> FolderLock {
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue
-        else {
+        if !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) || !isDirectory.boolValue
+        {
             try prepare(resume: nil)
-            return try lock()
         }
+        // What is there is judged under the lock: two may have made the folder at once.
         let lock = try lock()
         do {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -106,8 +111,10 @@ package struct ResultFolder: Sendable {
 
     /// Takes back what a failed merge has made here.
     package func discard() {
+        // The manifest goes last, as it says whose the rest is.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        where Self.isOurs(name) { unlink(file(name)) }
+        where Self.isOurs(name) && name != "manifest.json" { unlink(file(name)) }
+        unlink(manifestPath)
         rmdir(path)
     }
 

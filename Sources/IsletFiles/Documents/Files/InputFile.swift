@@ -9,17 +9,14 @@ package import IsletDevices
 /// Opens a file for reading that has to be one: a pipe, a device or a directory is refused, also behind a symbolic link, and nothing is waited for.
 /// - Returns: a descriptor, which is the caller's to close.
 package func openRegular(_ path: String) throws(InputError) -> Int32 {
-    func missing(_ code: Int32) -> InputError {
-        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
-    }
     // A pipe that nobody writes to would be waited for without end.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw missing(errno) }
+    guard descriptor >= 0 else { throw InputError(file: path, errno: errno) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
         let code = errno
         close(descriptor)
-        throw missing(code)
+        throw InputError(file: path, errno: code)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
         close(descriptor)
@@ -52,9 +49,7 @@ package struct BlockReader: ~Copyable {
             } while got < 0 && code == EINTR
             count = max(0, got)
         }
-        guard got >= 0 else {
-            throw InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
-        }
+        guard got >= 0 else { throw InputError(file: path, errno: code) }
         return got > 0 ? block : nil
     }
 }
@@ -83,20 +78,17 @@ package func readInput(
     _ path: String, limitBytes: Int, onlyRegular: Bool = false
 ) throws(InputError) -> [UInt8] {
     if onlyRegular { try checkRegular(path) }
-    func missing(_ code: Int32) -> InputError {
-        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
-    }
     guard !path.utf8.contains(0) else {
         throw InputError(
             .missing, file: printable(path, limit: 200), found: "a NUL in the path",
             expected: "a readable file")
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw missing(errno) }
+    guard descriptor >= 0 else { throw InputError(file: path, errno: errno) }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw missing(errno) }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw missing(EISDIR) }
+    guard fstat(descriptor, &status) == 0 else { throw InputError(file: path, errno: errno) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw InputError(file: path, errno: EISDIR) }
     func tooLarge(_ size: String) -> InputError {
         InputError(file: path, found: size, expected: "at most \(limitBytes) bytes")
     }
@@ -112,7 +104,7 @@ package func readInput(
         if got == 0 { return bytes }
         if got < 0 {
             if errno == EINTR { continue }
-            throw missing(errno)
+            throw InputError(file: path, errno: errno)
         }
         bytes.append(contentsOf: chunk[..<got])
         guard bytes.count <= limitBytes else { throw tooLarge("more than \(limitBytes) bytes") }
@@ -144,12 +136,19 @@ private func lineOfInvalidUTF8(_ bytes: [UInt8]) -> Int {
     return line
 }
 
-private func inputFailure(_ code: Int32) -> String {
-    switch code {
-    case ENOENT, ENOTDIR: "no such file"
-    case EISDIR: "a directory"
-    case EACCES, EPERM: "a file without permission to read it"
-    default: "an unreadable file (\(systemMessage(code)))"
+extension InputError {
+    /// From an error number. What ends by itself, such as a disk's or a network's failure, is no fault of what was asked for.
+    package init(file: String, errno code: Int32) {
+        let found =
+            switch code {
+            case ENOENT, ENOTDIR: "no such file"
+            case EISDIR: "a directory"
+            case EACCES, EPERM: "a file without permission to read it"
+            default: "an unreadable file (\(systemMessage(code)))"
+            }
+        self.init(
+            OutputError.kind(of: code) == .temporary ? .temporary : .missing, file: file, found: found,
+            expected: "a readable file")
     }
 }
 
