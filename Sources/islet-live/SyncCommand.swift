@@ -96,7 +96,9 @@ struct SyncCommand: ParsableCommand {
         // The whole URL tells endpoints apart; what is shown of it may be less.
         let identity = SHA256.digest(of: Array(to.utf8)).description
         let path =
-            cursor ?? ResultFolder(path: selection.directory).file("sync-\(identity.prefix(12)).sqlite")
+            cursor
+            ?? ResultFolder(path: selection.directory).file(
+                ResultFolder.syncCursor(String(identity.prefix(12))))
         let cursors = try SQLiteSyncCursors(
             path: path, endpoint: "\(transport.endpoint) (\(identity.prefix(12)))")
         let progress = SyncProgressLine(isQuiet: quiet)

@@ -37,7 +37,7 @@ struct FolderReport {
             study: study, summary: whole, columns: columns,
             origin: ReportInput.Origin(
                 version: identity?.version, fingerprint: identity?.fingerprint,
-                commit: ProgramFacts.recorded(in: folder).first?.commit,
+                commit: try ProgramFacts.recorded(in: folder).first?.commit,
                 shard: identity.flatMap { $0.shard.isWhole ? nil : $0.shard.description },
                 isComplete: state == .complete || summary != nil,
                 confirmation: try Self.confirmation(of: folder, isLinked: standsInFolder),
@@ -53,7 +53,7 @@ struct FolderReport {
         -> ReportInput.Confirmation
     {
         guard let other = try folder.confirmation() else { return .notRun }
-        return isLinked && FileManager.default.fileExists(atPath: other.reportPath) ? .linked : .run
+        return try isLinked && isThere(other.reportPath) ? .linked : .run
     }
 
     /// What can't be run again is said in the page, not left out.
@@ -80,7 +80,7 @@ struct FolderReport {
                 .examples()
         } catch is CancellationError {
             throw OutputError(.temporary, path: folder.path, message: "interrupted: no report was written")
-        } catch let problem as InputError {
+        } catch let problem as InputError where problem.kind != .temporary {
             again = ReportInput.Again()
             again.obstacle =
                 "the people of the study can't be had again here (\(printable(problem.found, limit: 200)); with a cohort from a table, --study says where it is)"

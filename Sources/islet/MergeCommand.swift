@@ -61,11 +61,13 @@ struct MergeCommand: ParsableCommand {
         let lock = try folder.prepareMerge()
         defer { lock.release() }
         let summary: StudySummary
+        var hasBegun = false
         do {
             // From here on a merge that is killed can be told from a run, and begun again.
-            let before = parts.folders.flatMap { ProgramFacts.recorded(in: $0) }
+            let before = try parts.folders.flatMap { try ProgramFacts.recorded(in: $0) }
             let program = RunningProgram()
             try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
+            hasBegun = true
             let store = try StudyStore(
                 path: folder.storePath, studyText: parts.text, version: Islet.version,
                 calendar: study.start.calendar, outcomeKeys: study.outcomes.map(\.name),
@@ -81,7 +83,8 @@ struct MergeCommand: ParsableCommand {
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before,
                 sums: parts.sums)
         } catch {
-            folder.discard()
+            // What stood there before is nobody's to remove; a folder with nothing in it goes.
+            if hasBegun { folder.discard() } else { folder.removeIfEmpty() }
             throw error
         }
         // What is joined stays, also where nobody can be told of it.

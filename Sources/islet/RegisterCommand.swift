@@ -43,15 +43,15 @@ struct RegisterCommand: ParsableCommand {
         _ = try study.cohortSize(studyPath: arguments.study)
         try study.checkConfirmation(file: arguments.study)
         let path = out ?? Self.beside(arguments.study)
-        guard !FileManager.default.fileExists(atPath: path) else {
+        var registration = Registration(
+            try Self.plan(of: study, studyPath: arguments.study), registeredAt: WallTime.now)
+        if let seal { registration.seal(try SealKey(file: seal)) }
+        // Made once, whoever else registers at the same time.
+        guard try ShardStore.place(Array(registration.json.prettyText.utf8), at: path) else {
             throw OutputError(
                 .cannotCreate, path: path,
                 message: "is there already: a plan is registered once; name another file with --out")
         }
-        var registration = Registration(
-            try Self.plan(of: study, studyPath: arguments.study), registeredAt: WallTime.now)
-        if let seal { registration.seal(try SealKey(file: seal)) }
-        try AtomicFile.write(registration.json.prettyText, to: path)
         try StandardStream.output.write(
             """
             plan     \(path)
@@ -65,7 +65,7 @@ struct RegisterCommand: ParsableCommand {
     /// - Throws: `InputError` where the study is another than the plan says.
     static func registered(for study: Study, plan: String?, studyPath: String) throws -> Registration? {
         let beside = beside(studyPath)
-        guard let path = plan ?? (FileManager.default.fileExists(atPath: beside) ? beside : nil) else {
+        guard let path = try plan ?? (isThere(beside) ? beside : nil) else {
             return nil
         }
         let registration = try Registration(path: path)
@@ -94,7 +94,7 @@ struct RegisterCommand: ParsableCommand {
 
     static func plan(of study: Study, studyPath: String) throws -> StudyPlan {
         guard case .table = study.cohort else { return StudyPlan(study, tableSHA256: nil) }
-        let table = CohortLoader.tablePath(of: study, studyPath: studyPath)
+        let table = try CohortLoader.tablePath(of: study, studyPath: studyPath)
         return StudyPlan(study, tableSHA256: try ResultFolder.hash(ofFile: table))
     }
 }

@@ -2,7 +2,6 @@
 
 import IsletFiles
 import ArgumentParser
-import Foundation
 import IsletCommands
 import IsletResults
 import IsletDevices
@@ -31,7 +30,7 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var arguments: ReplayArguments
 
     func run() throws {
-        guard FileManager.default.fileExists(atPath: arguments.directory) else {
+        guard try isThere(arguments.directory) else {
             throw InputError(
                 .missing, file: arguments.directory, found: "nothing",
                 expected: "a study's output directory, or a live session's journal")
@@ -51,7 +50,7 @@ struct ReplayCommand: ParsableCommand {
         let folder = ResultFolder(path: arguments.directory)
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
-        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+        if try isThere(folder.manifestPath) {
             try RunIdentity(of: folder).checkEngine(of: folder)
         }
         let sessions = try ResultSessions(

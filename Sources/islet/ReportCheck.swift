@@ -20,7 +20,7 @@ struct ReportCheck {
     /// What is off, and what could not be told.
     func result() throws -> (findings: [String], note: String?) {
         let name = "report.html"
-        guard FileManager.default.fileExists(atPath: folder.reportPath), try folder.isComplete() else {
+        guard try isThere(folder.reportPath), try folder.isComplete() else {
             return ([], nil)
         }
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)

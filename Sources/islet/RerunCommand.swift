@@ -40,7 +40,7 @@ struct RerunCommand: ParsableCommand {
 
     func run() throws {
         let folder = ResultFolder(path: directory)
-        guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
+        guard try isThere(folder.manifestPath) else {
             throw InputError(
                 .missing, file: folder.manifestPath, found: "nothing", expected: "a study's output directory")
         }

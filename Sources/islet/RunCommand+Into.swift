@@ -35,7 +35,7 @@ extension RunCommand {
             facts: ShardStore.Facts(
                 study, shards: shard.count, people: subjects.count, table: subjects.table),
             table: subjects.table.map { _ in
-                CohortLoader.tablePath(of: study, studyPath: arguments.study)
+                try CohortLoader.tablePath(of: study, studyPath: arguments.study)
             })
         let attempt = try ShardTry(store, shard: index)
         defer { attempt.end() }
@@ -46,7 +46,7 @@ extension RunCommand {
             } catch let problem as OutputError where problem.kind == .temporary {
                 throw OutputError(
                     .temporary, path: problem.path,
-                    message: problem.message + "; the shard is not in the store")
+                    message: problem.message + "; `islet status` says whether the shard is in the store")
             }
             switch placing {
             case .placed: try tell("shard \(shard): \(summary.sessions) sessions, digest \(summary.digest)")

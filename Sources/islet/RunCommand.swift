@@ -136,25 +136,32 @@ struct RunCommand: ParsableCommand {
         guard let out else { return }
         let folder = ResultFolder(path: out)
         let subjects = try people(of: study, shard: shard, in: folder, jobs: jobs, interrupt)
+        // Where nobody can be told, all is made all the same, and that is said at the end.
+        var unsaid: (any Error)?
+        func say(_ body: () throws -> Void) {
+            guard !quiet, unsaid == nil else { return }
+            do { try body() } catch { unsaid = error }
+        }
         try stage(
             study, subjects, in: folder, shard: shard, jobs: jobs, interrupt, registration: registration
         ) { summary in
-            if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
-            if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
-            try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt)
+            say { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
+            if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out, say) }
+            try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt, say)
             // Last of all: the page tells of the confirmation, and whoever stops it has all results.
-            try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt)
+            try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt, say)
             if let key {
                 try FolderSeal(folder, key: key).write()
-                if !quiet { try StandardStream.output.writeLine("sealed   \(folder.file(FolderSeal.name))") }
+                say { try StandardStream.output.writeLine("sealed   \(folder.file(FolderSeal.name))") }
             }
         }
+        if let unsaid { throw unsaid }
     }
 
     /// Runs what was selected on other people, where the study asks for it.
     private func confirm(
         _ summary: StudySummary, of study: Study, in folder: ResultFolder, shard: Shard, jobs: Int,
-        _ interrupt: Interrupt
+        _ interrupt: Interrupt, _ say: (() throws -> Void) -> Void
     ) throws {
         guard let selection = summary.selection, !selection.arms.isEmpty else { return }
         guard shard.isWhole else {
@@ -168,20 +175,20 @@ struct RunCommand: ParsableCommand {
         try stage(
             confirmation, subjects, in: other, shard: .whole, jobs: jobs, interrupt, hasPlan: false
         ) { summary in
-            if !quiet {
+            say {
                 try StandardStream.output.write(
                     "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
                 )
                 try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
                     .print()
             }
-            try writeReport(summary, subjects, in: other, jobs: jobs, interrupt)
+            try writeReport(summary, subjects, in: other, jobs: jobs, interrupt, say)
         }
     }
 
     private func writeReport(
         _ summary: StudySummary, _ subjects: any StudyCohort, in folder: ResultFolder, jobs: Int,
-        _ interrupt: Interrupt
+        _ interrupt: Interrupt, _ say: (() throws -> Void) -> Void
     ) throws {
         // A shard may have got nobody.
         guard report, summary.sessions > 0 else { return }
@@ -201,7 +208,7 @@ struct RunCommand: ParsableCommand {
             )
         }
         try folder.add(report: page.html, by: RunningProgram().facts)
-        if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
+        say { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
     }
 
     /// The people of a study, those of the shard drawn: nothing is written before the whole input has been read.
@@ -226,7 +233,7 @@ struct RunCommand: ParsableCommand {
 
     /// The shard as the folder has it: one of before there were blocks goes on as it was dealt.
     private func dealt(_ shard: Shard, in folder: ResultFolder) throws -> Shard {
-        guard resume, FileManager.default.fileExists(atPath: folder.manifestPath) else { return shard }
+        guard resume, try isThere(folder.manifestPath) else { return shard }
         let found = try RunIdentity(of: folder).shard
         return found.single == shard.single && found.count == shard.count ? found : shard
     }
@@ -241,7 +248,10 @@ struct RunCommand: ParsableCommand {
         try folder.prepare(resume: resume)
         let lock = try folder.lock()
         defer { lock.release() }
+        // Once more: another may have made the folder, or run in it, since it was looked at.
+        try folder.prepare(resume: resume)
         folder.removeLeftovers()
+        let wasSealed = try isThere(folder.file(FolderSeal.name))
         let summary: StudySummary
         do {
             summary = try run(
@@ -251,6 +261,11 @@ struct RunCommand: ParsableCommand {
             throw stopped(folder, "interrupted")
         } catch let problem as OutputError where problem.kind == .temporary {
             throw stopped(ResultFolder(path: problem.path), problem.message)
+        }
+        if wasSealed, seal == nil {
+            StandardStream.error.writeLineIgnoringFailure(
+                "warning: \(printable(folder.path, limit: 4096)): its seal was of the files before, and is gone: `islet seal` makes another"
+            )
         }
         try done(summary)
     }
@@ -274,7 +289,7 @@ struct RunCommand: ParsableCommand {
         let keys = study.outcomes.map(\.name)
         var identity = RunIdentity(version: Islet.version, shard: shard, cohort: subjects)
         identity.isTableInStore = into != nil && subjects.table != nil
-        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+        if try isThere(folder.manifestPath) {
             try take(folder, of: study, subjects, &identity, jobs: jobs, interrupt)
         }
         let store = try StudyStore(
@@ -287,7 +302,7 @@ struct RunCommand: ParsableCommand {
             sessions: store.finishedSessions().count,
             own: shard.subjects(of: subjects.count, group: study.block), keepsTable: into == nil,
             hasPlan: hasPlan)
-        let before = ProgramFacts.recorded(in: folder)
+        let before = try ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
         // What can't be written now is written at the end; a run that is killed before is its program's if it got as far as this.
         let program = RunningProgram { [identity] facts in
@@ -358,7 +373,7 @@ struct RunCommand: ParsableCommand {
         // Opening the store changes its bytes: a folder that says that it is complete has to say otherwise before.
         if try folder.isComplete() {
             try folder.writeManifest(
-                study, identity: found, state: .running, programs: ProgramFacts.recorded(in: folder))
+                study, identity: found, state: .running, programs: try ProgramFacts.recorded(in: folder))
         }
     }
 
@@ -404,7 +419,8 @@ struct RunCommand: ParsableCommand {
 
     /// Runs the variants of a study whose own results stand in the folder, and adds what comes of it.
     private func analyse(
-        _ plan: SensitivityPlan, in folder: ResultFolder, jobs: Int, _ interrupt: Interrupt, out: String
+        _ plan: SensitivityPlan, in folder: ResultFolder, jobs: Int, _ interrupt: Interrupt, out: String,
+        _ say: (() throws -> Void) -> Void
     ) throws {
         let study = plan.study
         let interrupted = OutputError(
@@ -439,7 +455,7 @@ struct RunCommand: ParsableCommand {
         }
         progress.finish()
         try folder.add(analysis)
-        if !quiet { try StandardStream.output.write("\n" + analysis.table(in: units.unit)) }
+        say { try StandardStream.output.write("\n" + analysis.table(in: units.unit)) }
     }
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {

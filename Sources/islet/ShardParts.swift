@@ -57,7 +57,7 @@ struct ShardParts {
     }
 
     private static func checkIsRun(_ folder: ResultFolder, _ state: ResultFolder.State) throws {
-        guard state == .unknown || state == .merging, FileManager.default.fileExists(atPath: folder.path)
+        guard state == .unknown || state == .merging, try isThere(folder.path)
         else { return }
         throw InputError(
             file: folder.path,
@@ -108,7 +108,8 @@ struct ShardParts {
 
     /// A table that stands once in a store is read through once for all of its shards.
     private mutating func checkTable(of folder: ResultFolder, _ its: RunIdentity) throws(InputError) {
-        guard its.isTableInStore, let path = folder.tablePath.map({ ($0 as NSString).standardizingPath }),
+        guard its.isTableInStore,
+            let path = try folder.tablePath().map({ ($0 as NSString).standardizingPath }),
             tables.insert(path).inserted
         else { return }
         try ResultFolder.check(table: path, sha256: its.table)

@@ -61,11 +61,8 @@ struct ValidateCommand: ParsableCommand {
 
     /// The study files of a folder that holds no results.
     private static func files(_ path: String) throws -> [String] {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue,
-            !FileManager.default.fileExists(atPath: ResultFolder(path: path).storePath)
-        else { return [path] }
-        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".yaml") }
+        guard isFolder(path), try !isThere(ResultFolder(path: path).storePath) else { return [path] }
+        let names = try names(inDirectory: path).filter { $0.hasSuffix(".yaml") }
         guard !names.isEmpty else {
             throw InputError(
                 .missing, file: path, found: "neither results nor study files",
@@ -77,7 +74,7 @@ struct ValidateCommand: ParsableCommand {
     private func validation(of path: String, _ interrupt: Interrupt) throws -> Validation {
         let folder = ResultFolder(path: path)
         let isRaised: @Sendable () -> Bool = { interrupt.isRaised }
-        guard FileManager.default.fileExists(atPath: folder.storePath) else {
+        guard try isThere(folder.storePath) else {
             let study = try Study.read(path: path, overrides: set.map { try SetOverride($0) })
             let subjects = try CohortLoader.subjects(
                 of: study, studyPath: path, jobs: threads.count, isInterrupted: isRaised)
@@ -87,6 +84,7 @@ struct ValidateCommand: ParsableCommand {
         guard set.isEmpty else {
             throw ValidationError("--set is of study files; \(printable(path, limit: 400)) has been run.")
         }
+        try folder.tellIfIncomplete()
         let sessions = try ResultSessions(
             StudyStore(readingAt: folder.storePath), directory: path, jobs: threads.count,
             isInterrupted: isRaised)

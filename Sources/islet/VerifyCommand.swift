@@ -62,7 +62,7 @@ struct VerifyCommand: ParsableCommand {
     /// - Returns: how many findings there are.
     private func outside() throws -> Int {
         let folder = ResultFolder(path: arguments.directory)
-        guard FileManager.default.fileExists(atPath: folder.manifestPath) else { return 0 }
+        guard try isThere(folder.manifestPath) else { return 0 }
         var found: [String] = []
         let key = try arguments.key.map { try SealKey(file: $0) }
         if let key { found += try FolderSeal(folder, key: key).findings() }
@@ -103,6 +103,9 @@ struct VerifyCommand: ParsableCommand {
         } else if arguments.plan == nil {
             open.append("without the plan that was kept elsewhere (`--plan`), that it was registered anew")
         }
+        if try isThere(folder.file("sensitivity.json")) {
+            open.append("as its variants were not run again, that sensitivity.json says something else")
+        }
         if !makesReportAgain { open.append("as report.html was not made again, that it says something else") }
         return open.isEmpty ? nil : open.joined(separator: "; ") + "."
     }
@@ -116,10 +119,7 @@ struct VerifyCommand: ParsableCommand {
     private func check(
         _ folder: ResultFolder, _ interrupt: Interrupt, _ findings: inout Int, _ sessions: inout Int
     ) throws -> ResultFolder? {
-        guard
-            FileManager.default.fileExists(atPath: folder.manifestPath)
-                || FileManager.default.fileExists(atPath: folder.storePath)
-        else {
+        guard try isThere(folder.manifestPath) || isThere(folder.storePath) else {
             throw InputError(
                 .missing, file: arguments.directory, found: "no results",
                 expected: "a study's output directory")
@@ -134,9 +134,11 @@ struct VerifyCommand: ParsableCommand {
             found += 1
             try StandardStream.output.writeLine(printable(place + finding, limit: 2000))
         }
-        /// A file that can't be read is a finding, not the end.
+        /// A file that isn't what it should be is a finding, not the end; of one that can't be read for now nobody knows.
         func trying(_ body: () throws -> Void) throws {
-            do { try body() } catch let problem as InputError { try tell(problem.description) }
+            do { try body() } catch let problem as InputError where problem.kind != .temporary {
+                try tell(problem.description)
+            }
         }
         let verification = FolderVerification(
             folder: folder, studyPath: arguments.source.study, jobs: arguments.threads.count,
@@ -179,7 +181,7 @@ struct VerifyCommand: ParsableCommand {
             }
             guard let wanted = try verification.confirmation(store) else { return }
             let other = ResultFolder(path: folder.confirmationPath)
-            guard FileManager.default.fileExists(atPath: other.storePath) else {
+            guard try isThere(other.storePath) else {
                 return try tell("confirm: is not there: what was selected has not been confirmed")
             }
             next = other

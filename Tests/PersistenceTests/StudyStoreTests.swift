@@ -63,6 +63,27 @@ private func summaries(_ store: StudyStore) throws -> [SessionSummary] {
 
 @Suite("A study's store")
 struct StudyStoreTests {
+    /// Harm: somebody who only looks makes a run of hours fail at its last step.
+    @Test func whoLooksOnIsWaitedFor() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            let store = try StudyStore(
+                path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
+            try store.write([record(0)])
+            var configuration = Configuration()
+            configuration.readonly = true
+            let onlooker = try DatabaseQueue(path: path, configuration: configuration)
+            #expect(try onlooker.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sessions") } == 1)
+            let left = Thread {
+                usleep(300_000)
+                try? onlooker.close()
+            }
+            left.start()
+            try store.close()
+            #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        }
+    }
+
     /// A folder whose writer was killed while it closed its store could be neither read nor resumed.
     @Test("what a killed writer left half written is rolled back by who only reads")
     func halfWritten() throws {

@@ -9,6 +9,8 @@
 
 import Foundation
 import GRDB
+import Glibc
+import IsletFiles
 public import IsletDevices
 public import IsletKernel
 
@@ -74,7 +76,7 @@ public final class StudyStore: ResultStore {
     public init(readingAt path: String) throws {
         self.path = path
         start = ""
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard try isThere(path) else {
             throw InputError(.missing, file: path, found: "no file", expected: "a study's results")
         }
         let queue = try Self.open(path, readOnly: true)
@@ -320,13 +322,24 @@ public final class StudyStore: ResultStore {
         }
     }
 
+    /// Makes the store one file, which takes nobody else having it open: whoever looks on is waited for, for minutes.
     public func close() throws {
-        try translatingSQLite(path) {
-            try queue.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+        let began = ContinuousClock.now
+        while true {
+            do {
+                return try translatingSQLite(path) {
+                    try queue.writeWithoutTransaction { db in
+                        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                        try db.execute(sql: "PRAGMA journal_mode = DELETE")
+                    }
+                    try queue.close()
+                }
+            } catch let problem as OutputError
+                where problem.kind == .temporary && problem.message.contains("locked")
+                && ContinuousClock.now - began < .seconds(300)
+            {
+                usleep(100_000)
             }
-            try queue.close()
         }
     }
 }

@@ -182,7 +182,7 @@ package struct ShardStore: Sendable {
 
     /// Puts a file there, whole, unless there is one.
     /// - Returns: whether it is this one.
-    static func place(_ bytes: [UInt8], at path: String) throws -> Bool {
+    package static func place(_ bytes: [UInt8], at path: String) throws -> Bool {
         let beside = path + ".\(Machine.newID()).partial"
         try AtomicFile.write(bytes, to: beside)
         defer { unlink(beside) }
@@ -207,7 +207,7 @@ package struct ShardStore: Sendable {
         if [EPERM, ENOTSUP, ENOSYS, EMLINK].contains(code) {
             throw OutputError(
                 .cannotCreate, path: path,
-                message: "this file system has no hard links, by which a shard is marked as done")
+                message: "this file system has no hard links, by which a file is made once")
         }
         throw OutputError(path: path, doing: "make the mark", errno: code)
     }
@@ -250,11 +250,6 @@ func makeFolders(_ path: String) throws(OutputError) {
     guard isFolder(path) else {
         throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
     }
-}
-
-func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
 /// Waits until the directory that holds `path` has been written.

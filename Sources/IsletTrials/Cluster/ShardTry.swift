@@ -172,7 +172,7 @@ package struct ShardMark: Hashable, Sendable {
         (host, ended) = (ShardStore.Machine.host, ShardStore.Machine.now)
         maker = Maker(
             engine: identity.engine, version: identity.version,
-            program: ProgramFacts.recorded(in: folder).first?.sha256, fingerprint: identity.fingerprint)
+            program: try ProgramFacts.recorded(in: folder).first?.sha256, fingerprint: identity.fingerprint)
     }
 
     var json: JSONValue {

@@ -3,7 +3,8 @@
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers; nobody is drawn who isn't asked for.
 
 import Foundation
-import IsletDevices
+package import IsletDevices
+import IsletFiles
 package import IsletModels
 import IsletKernel
 
@@ -86,13 +87,14 @@ package enum CohortLoader {
     }
 
     /// Where the cohort's table is: in a folder of results, beside its manifest, or in the store around it; else where the study says.
-    package static func tablePath(of study: Study, studyPath: String) -> String {
+    /// - Throws: `InputError` where that can't be told for now.
+    package static func tablePath(of study: Study, studyPath: String) throws(InputError) -> String {
         let manifest = "manifest.json"
         let folder =
             studyPath == manifest || studyPath.hasSuffix("/" + manifest)
             ? ResultFolder(path: studyPath == manifest ? "." : String(studyPath.dropLast(manifest.count + 1)))
             : ResultFolder(path: studyPath)
-        guard FileManager.default.fileExists(atPath: folder.manifestPath), let table = folder.tablePath
+        guard try isThere(folder.manifestPath), let table = try folder.tablePath()
         else { return study.tablePath(studyPath: studyPath) ?? "" }
         return table
     }
@@ -101,7 +103,7 @@ package enum CohortLoader {
     private static func table(
         _ wanted: Study.Cohort.Table, of study: Study, studyPath: String, isChecked: Bool
     ) throws(InputError) -> (TableFile, rows: [Int]?) {
-        let path = tablePath(of: study, studyPath: studyPath)
+        let path = try tablePath(of: study, studyPath: studyPath)
         let table = try TableFile(path, model: wanted.model, derived: wanted.derived)
         if isChecked { try table.check() }
         let rows: [Int]?

@@ -5,6 +5,7 @@
 // checkout of Islet nor in an unpacked package that lists it, and where the checkout has moved since the build.
 // Does not: know of changes that were not committed. The SHA-256 tells programs apart, the commit only helps to find the source.
 
+package import IsletDevices
 import IsletFiles
 import IsletKernel
 import Foundation
@@ -34,11 +35,14 @@ package struct ProgramFacts: Hashable, Sendable {
             })
     }()
 
-    /// Whose results a folder holds, by its manifest; none where it doesn't tell, whatever the reason.
-    package static func recorded(in folder: ResultFolder) -> [ProgramFacts] {
-        guard FileManager.default.fileExists(atPath: folder.manifestPath),
-            let root = try? folder.manifest()
-        else { return [] }
+    /// Whose results a folder holds, by its manifest; none where it doesn't tell.
+    /// - Throws: `InputError` where it can't be read for now: what was written anew then would lack them for good.
+    package static func recorded(in folder: ResultFolder) throws(InputError) -> [ProgramFacts] {
+        let root: YAMLReader
+        do throws(InputError) { root = try folder.manifest() } catch {
+            if error.kind == .temporary { throw error }
+            return []
+        }
         func facts(_ reader: YAMLReader) -> ProgramFacts? {
             let hash = try? reader["program_sha256"]?.text()
             guard let hash, hash.isHex, hash.utf8.count == 64 else { return nil }

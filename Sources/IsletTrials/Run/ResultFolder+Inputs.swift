@@ -11,7 +11,7 @@ import IsletModels
 extension ResultFolder {
     /// The plan that stands in the folder; nil in one of an earlier version.
     package func registration() throws(InputError) -> Registration? {
-        guard FileManager.default.fileExists(atPath: file(Registration.name)) else { return nil }
+        guard try isThere(file(Registration.name)) else { return nil }
         return try Registration(path: file(Registration.name))
     }
 
@@ -28,18 +28,18 @@ extension ResultFolder {
         inputsOf study: Study, subjects: any StudyCohort, studyPath: String, registration: Registration?,
         sessions: Int, own: [Range<Int>], keepsTable: Bool, hasPlan: Bool
     ) throws {
-        if !FileManager.default.fileExists(atPath: file(Self.people)) {
+        if try !isThere(file(Self.people)) {
             if case .table = study.cohort {
                 if keepsTable {
                     try copy(
-                        CohortLoader.tablePath(of: study, studyPath: studyPath), to: Self.people,
+                        try CohortLoader.tablePath(of: study, studyPath: studyPath), to: Self.people,
                         sha256: subjects.table)
                 }
             } else if let people = try (subjects as? PeopleCohort)?.everybody(in: own), !people.isEmpty {
                 try AtomicFile.write(CohortGenerator.csv(people), to: file(Self.people))
             }
         }
-        if !FileManager.default.fileExists(atPath: file(Self.policies)) {
+        if try !isThere(file(Self.policies)) {
             try AtomicFile.write(study.policiesJSON.prettyText, to: file(Self.policies))
         }
         guard hasPlan else { return }
@@ -72,11 +72,16 @@ extension ResultFolder {
     }
 
     /// Where the table of its people is: within, or once in the store around it, as the manifest says; nil where it says neither.
-    package var tablePath: String? {
-        if isRegularFile(file(Self.people)) { return file(Self.people) }
-        guard isRegularFile(manifestPath), let identity = try? RunIdentity(of: self), identity.isTableInStore
-        else { return nil }
-        return file(ShardStore.tableFromTry)
+    /// - Throws: `InputError` where that can't be told for now.
+    package func tablePath() throws(InputError) -> String? {
+        if try isThere(file(Self.people)) { return file(Self.people) }
+        guard try isThere(manifestPath) else { return nil }
+        do throws(InputError) {
+            return try RunIdentity(of: self).isTableInStore ? file(ShardStore.tableFromTry) : nil
+        } catch {
+            if error.kind == .temporary { throw error }
+            return nil
+        }
     }
 
     /// Refuses a table that isn't there, or isn't the one that people were read from.
@@ -95,13 +100,13 @@ extension ResultFolder {
     package func keepInputs(ofShards shards: [ResultFolder], study: Study) throws {
         guard let first = shards.first else { return }
         if case .table = study.cohort {
-            if let table = first.tablePath {
+            if let table = try first.tablePath() {
                 try copy(table, to: Self.people, sha256: RunIdentity(of: first).table)
             }
         } else {
             try keepPeople(ofShards: shards, group: study.block)
         }
-        if FileManager.default.fileExists(atPath: first.file(Self.policies)) {
+        if try isThere(first.file(Self.policies)) {
             try copy(first.file(Self.policies), to: Self.policies)
         }
         let plans = try shards.compactMap { try $0.registration() }
@@ -146,8 +151,7 @@ extension ResultFolder {
 
     /// The SHA-256 of the program that made the report, by the manifest; nil where it doesn't say.
     package func pageProgram() -> String? {
-        guard FileManager.default.fileExists(atPath: manifestPath) else { return nil }
-        return try? manifest()["report_program_sha256"]?.text()
+        try? manifest()["report_program_sha256"]?.text()
     }
 
     /// The plan of the study that the manifest has; nil where it has none.
@@ -157,7 +161,7 @@ extension ResultFolder {
 
     /// The plan of a study whose table, if it has one, stands in the folder or in the store around it.
     package func plan(of study: Study) throws -> StudyPlan {
-        guard case .table = study.cohort, let table = tablePath else {
+        guard case .table = study.cohort, let table = try tablePath() else {
             return StudyPlan(study, tableSHA256: nil)
         }
         return StudyPlan(study, tableSHA256: try hash(of: table))

@@ -25,7 +25,7 @@ package struct ResultFolder: Sendable {
     /// The folder of a confirmation that has been run to its end.
     package func confirmation() throws -> ResultFolder? {
         let other = ResultFolder(path: confirmationPath)
-        guard FileManager.default.fileExists(atPath: other.manifestPath) else { return nil }
+        guard try isThere(other.manifestPath) else { return nil }
         return try other.isComplete() ? other : nil
     }
 
@@ -36,15 +36,11 @@ package struct ResultFolder: Sendable {
     /// - Parameter resume: nil where there is nothing to go on with.
     /// - Throws: `InputError` (65) where something else than a run is there, `OutputError` (73).
     package func prepare(resume: Bool?) throws {
-        var isDirectory: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        guard exists else { return try makeFolders(path) }
-        guard isDirectory.boolValue else {
+        guard try isThere(path) else { return try makeFolders(path) }
+        guard isFolder(path) else {
             throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
         }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            throw OutputError(.cannotCreate, path: path, message: "cannot read the directory")
-        }
+        let names = try names()
         guard resume == true else {
             guard names.isEmpty else {
                 throw OutputError(
@@ -61,6 +57,16 @@ package struct ResultFolder: Sendable {
         }
     }
 
+    /// The names in the folder.
+    /// - Throws: `OutputError`: 75 where it can't be read for now.
+    private func names() throws -> [String] {
+        do throws(InputError) { return try IsletFiles.names(inDirectory: path) } catch {
+            throw OutputError(
+                error.kind == .temporary ? .temporary : .cannotCreate, path: path,
+                message: "cannot read the directory: \(error.found)")
+        }
+    }
+
     /// Removes what a killed process was writing here. To be called under the lock: of a process that lives they are its files.
     package func removeLeftovers() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -71,15 +77,11 @@ package struct ResultFolder: Sendable {
     ///
     /// - Throws: `OutputError`: 73 where anything else is there, 75 where another merge is at work.
     package func prepareMerge() throws -> FolderLock {
-        var isDirectory: ObjCBool = false
-        if !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) || !isDirectory.boolValue
-        {
-            try prepare(resume: nil)
-        }
+        if !isFolder(path) { try prepare(resume: nil) }
         // What is there is judged under the lock: two may have made the folder at once.
         let lock = try lock()
         do {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            let names = try names()
             guard names.allSatisfy(Self.isOurs), try names.allSatisfy(Self.isLeftover) || state() == .merging
             else {
                 try prepare(resume: nil)
@@ -118,12 +120,21 @@ package struct ResultFolder: Sendable {
         rmdir(path)
     }
 
+    package func removeIfEmpty() { rmdir(path) }
+
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
         "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html", people, policies,
         Registration.name, sweep, FolderSeal.name, CohortSums.fileName,
     ]
+
+    /// How far `islet sync` is with a destination: kept beside results, and none of them.
+    package static func syncCursor(_ destination: String) -> String { "sync-\(destination).sqlite" }
+    static func isSyncCursor(_ name: String) -> Bool {
+        name.hasPrefix("sync-")
+            && [".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-journal"].contains(where: name.hasSuffix)
+    }
 
     /// The people of the study, as a table.
     package static let people = "people.csv"
@@ -192,7 +203,7 @@ package struct ResultFolder: Sendable {
 
     /// Hashes of an analysis or report that is there: it is of this study, or the folder would have been refused.
     private func addedHashes() throws -> [(String, String)] {
-        try Self.addedNames.filter { FileManager.default.fileExists(atPath: file($0)) }
+        try Self.addedNames.filter { try isThere(file($0)) }
             .map { ($0, try hash(of: file($0))) }
     }
 
@@ -202,7 +213,7 @@ package struct ResultFolder: Sendable {
         try AtomicFile.write(analysis.json.prettyText, to: file("sensitivity.json"))
         try writeManifest(
             analysis.study, identity: try RunIdentity(of: self), state: .complete,
-            programs: ProgramFacts.recorded(in: self),
+            programs: try ProgramFacts.recorded(in: self),
             files: try Self.ownNames.map { ($0, try hash(of: file($0))) } + addedHashes())
     }
 
@@ -220,21 +231,33 @@ package struct ResultFolder: Sendable {
         func tell(_ files: [(String, String)]) throws {
             try writeManifest(
                 decoded, identity: try RunIdentity(of: self), state: .complete,
-                programs: ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
+                programs: try ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
                 build: BuildFacts.Build(recordedIn: root), page: program)
         }
-        let hash = SHA256.digest(of: Array(report.utf8)).description
-        let told = files + [("report.html", hash)]
-        if FileManager.default.fileExists(atPath: reportPath) {
+        let told = files + [("report.html", SHA256.digest(of: Array(report.utf8)).description)]
+        if try isThere(reportPath) {
             // Killed between two writes, the folder must not hash a page that is another by now.
+            let before = try readInput(manifestPath, limitBytes: Self.manifestBytes, onlyRegular: true)
+            let old = try hash(of: reportPath)
             if root["files"]?["report.html"] != nil { try tell(files) }
-            try AtomicFile.write(report, to: reportPath)
-            try tell(told)
+            do {
+                try AtomicFile.write(report, to: reportPath)
+                try tell(told)
+            } catch {
+                // The folder is as it was; or it has the new page, and says so.
+                let there = try hash(of: reportPath)
+                if there == old {
+                    try AtomicFile.write(before, to: manifestPath)
+                } else {
+                    try tell(files + [("report.html", there)])
+                }
+                throw error
+            }
         } else {
             // Killed between the two, the folder lacks a page, and has none that nobody vouches for.
             try tell(told)
             do { try AtomicFile.write(report, to: reportPath) } catch {
-                try tell(files)
+                if try !isThere(reportPath) { try tell(files) }
                 throw error
             }
         }
@@ -289,7 +312,7 @@ package struct ResultFolder: Sendable {
                         "before_first_session": .bool(registration.isBeforeFirstSession),
                     ]))
         }
-        if let algorithms = study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
+        if let algorithms = try study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
             members.append(.init("algorithms", algorithms))
         }
         members += program.members
@@ -320,11 +343,15 @@ package struct ResultFolder: Sendable {
     }
 
     /// What the manifest says of algorithms that were programs; nil where there were none.
-    func recordedAlgorithms() -> JSONValue? {
-        guard let bytes = try? readInput(manifestPath, limitBytes: Self.manifestBytes, onlyRegular: true),
-            let root = try? JSONValue.read(bytes, file: manifestPath)
-        else { return nil }
-        return root["algorithms"]
+    /// - Throws: `InputError` where it can't be read for now.
+    func recordedAlgorithms() throws(InputError) -> JSONValue? {
+        do throws(InputError) {
+            let bytes = try readInput(manifestPath, limitBytes: Self.manifestBytes, onlyRegular: true)
+            return try JSONValue.read(bytes, file: manifestPath)["algorithms"]
+        } catch {
+            if error.kind == .temporary { throw error }
+            return nil
+        }
     }
 
     /// How far what is in the folder got.
@@ -337,7 +364,7 @@ package struct ResultFolder: Sendable {
     /// What the manifest says.
     /// - Throws: `InputError` for a manifest that can't be read.
     package func state() throws(InputError) -> State {
-        guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
+        guard try isThere(manifestPath) else { return .unknown }
         let reader = try manifest()["state"]
         return State(rawValue: try reader?.text() ?? "") ?? .unknown
     }

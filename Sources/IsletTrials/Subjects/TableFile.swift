@@ -129,6 +129,7 @@ package final class TableFile: Sendable {
                 pread(descriptor, $0.baseAddress.map { $0 + got }, $0.count - got, off_t(start + got))
             }
             if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw InputError(file: path, errno: errno) }
             guard count > 0 else { throw problem("a file that is being changed", "a table at rest") }
             got += count
         }
@@ -159,8 +160,7 @@ package final class TableFile: Sendable {
                 }
                 if got < 0, errno == EINTR { continue }
                 guard got >= 0 else {
-                    throw InputError(
-                        .missing, file: path, found: "a file that can't be read", expected: "a readable file")
+                    throw InputError(file: path, errno: errno)
                 }
                 guard got > 0 else { break }
                 block.withUnsafeBytes { all in

@@ -56,17 +56,17 @@ package struct FolderSeal {
         var entries: [Entry] = []
         for place in ["", "confirm"] {
             let path = place.isEmpty ? folder.path : folder.file(place)
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-            for name in names.sorted() where !name.hasPrefix(".") && !(place.isEmpty && name == Self.name) {
+            // Only the confirmation may be absent.
+            if try !place.isEmpty && !isThere(path) { continue }
+            for name in try names(inDirectory: path).sorted() {
                 let file = path + "/" + name
-                var isDirectory: ObjCBool = false
-                guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
-                    !isDirectory.boolValue
-                else { continue }
-                let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
+                let isLeftOut = place.isEmpty && (name == Self.name || ResultFolder.isSyncCursor(name))
+                if name.hasPrefix(".") || isLeftOut || isFolder(file) { continue }
+                var status = stat()
+                guard stat(file, &status) == 0 else { throw InputError(file: file, errno: errno) }
                 entries.append(
                     Entry(
-                        name: place.isEmpty ? name : place + "/" + name, bytes: size?.intValue ?? 0,
+                        name: place.isEmpty ? name : place + "/" + name, bytes: Int(status.st_size),
                         sha256: try folder.hash(of: file)))
             }
         }
@@ -76,7 +76,7 @@ package struct FolderSeal {
     /// What is off; nothing where the folder is what was sealed with this key.
     package func findings() throws -> [String] {
         let path = folder.file(Self.name)
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard try isThere(path) else {
             return ["\(Self.name): is not there: the folder was never sealed, or its seal was taken away"]
         }
         let root = YAMLReader(try JSONDocument.read(path: path, limitBytes: 16 << 20))

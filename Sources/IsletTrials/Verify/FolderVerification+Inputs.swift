@@ -11,7 +11,7 @@ extension FolderVerification {
     func inputs(_ study: Study) throws -> [String] {
         var findings: [String] = []
         let policies = folder.file(ResultFolder.policies)
-        if FileManager.default.fileExists(atPath: policies) {
+        if try isThere(policies) {
             let found = try JSONValue.read(
                 readInput(policies, limitBytes: Study.writtenBytes, onlyRegular: true), file: policies)
             findings += Self.differing(found, study.policiesJSON).map {
@@ -25,9 +25,9 @@ extension FolderVerification {
                 "\(Registration.name): the plan was changed: \($0)"
             }
         }
-        if FileManager.default.fileExists(atPath: folder.manifestPath), try folder.manifest()["plan"] == nil {
+        if try isThere(folder.manifestPath), try folder.manifest()["plan"] == nil {
             findings.append("manifest.json: has no plan, and \(Registration.name) is there")
-        } else if FileManager.default.fileExists(atPath: folder.manifestPath),
+        } else if try isThere(folder.manifestPath),
             let told = try folder.manifest()["plan"]
         {
             let (digest, isRegistered, isBefore) = (
@@ -63,7 +63,7 @@ extension FolderVerification {
             findings.append(
                 "study.sqlite: study: \(name) is \(printable(found, limit: 60)), the study says \(expected)")
         }
-        guard FileManager.default.fileExists(atPath: folder.manifestPath) else { return findings }
+        guard try isThere(folder.manifestPath) else { return findings }
         let root = try folder.manifest()
         // Another program may have gone on with it.
         if root["earlier_programs"] == nil, let version = try root["version"]?.text(),
@@ -87,7 +87,7 @@ extension FolderVerification {
         let path = folder.file(ResultFolder.people)
         // A table is what the people are read from: the cohort's checksum is of it.
         guard case .generate = study.cohort, let cohort = cohort as? PeopleCohort,
-            FileManager.default.fileExists(atPath: path)
+            try isThere(path)
         else { return [] }
         let found = try readInput(path, limitBytes: ResultFolder.peopleBytes, onlyRegular: true)
         if isAll, let everybody = try cohort.everybody(in: own) {

@@ -48,7 +48,7 @@ package struct FolderVerification {
     /// What the manifest says, and the files that it hashes.
     /// - Throws: `InputError` for a manifest that can't be read.
     package func files() throws -> [String] {
-        guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
+        guard try isThere(folder.manifestPath) else {
             return ["manifest.json: is not there: the run never began or was killed; incomplete"]
         }
         let root = try folder.manifest()
@@ -63,8 +63,8 @@ package struct FolderVerification {
                 // Who everybody is stands in a file, whatever the list says.
                 && (name != CohortSums.fileName || root["cohort_root"] == nil)
         }
-        let unlisted = ResultFolder.addedNames.filter {
-            root["files"]?[$0] == nil && FileManager.default.fileExists(atPath: folder.file($0))
+        let unlisted = try ResultFolder.addedNames.filter {
+            try root["files"]?[$0] == nil && isThere(folder.file($0))
         }
         if state == "complete" {
             findings += unlisted.map { "\($0): manifest.json has no hash of it" }
@@ -72,7 +72,7 @@ package struct FolderVerification {
         let hashed = ResultFolder.resultNames.filter { !isOptional($0) }
         for name in hashed {
             let path = folder.file(name)
-            guard FileManager.default.fileExists(atPath: path) else {
+            guard try isThere(path) else {
                 if state == "complete" || name == "study.sqlite" { findings.append("\(name): is not there") }
                 continue
             }
@@ -83,7 +83,7 @@ package struct FolderVerification {
             let found: String
             do {
                 found = "sha256:" + (try folder.hash(of: path))
-            } catch let problem as InputError {
+            } catch let problem as InputError where problem.kind != .temporary {
                 findings.append("\(name): is \(problem.found), expected \(problem.expected)")
                 continue
             }
@@ -91,19 +91,19 @@ package struct FolderVerification {
                 findings.append("\(name): \(found), manifest.json says \(printable(recorded, limit: 100))")
             }
         }
-        findings += table()
-        for name in ["study.sqlite-wal", "study.sqlite-journal"]
-        where state == "complete" && FileManager.default.fileExists(atPath: folder.file(name)) {
+        findings += try table()
+        for name in ["study.sqlite-wal", "study.sqlite-journal"] where state == "complete" {
+            guard try isThere(folder.file(name)) else { continue }
             findings.append("\(name): is there beside a complete run")
         }
         return findings
     }
 
     /// Whether the table that the manifest has in the store around the folder is there, and the one that people were read from.
-    private func table() -> [String] {
+    private func table() throws -> [String] {
         // A manifest that doesn't say who the people are is found elsewhere.
         guard let identity = try? RunIdentity(of: folder), identity.isTableInStore,
-            let path = folder.tablePath
+            let path = try folder.tablePath()
         else { return [] }
         do throws(InputError) {
             try ResultFolder.check(table: path, sha256: identity.table)
@@ -120,7 +120,7 @@ package struct FolderVerification {
         var shard = Shard.whole
         var isComplete = false
         var subjects = study.cohort.subjectCount
-        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+        if try isThere(folder.manifestPath) {
             let root = try folder.manifest()
             isComplete = try root["state"]?.text() == "complete"
             if let told = root["study"] {
@@ -214,7 +214,7 @@ package struct FolderVerification {
     private func differences(of summary: StudySummary, _ study: Study) throws -> [String] {
         var findings: [String] = []
         let table = folder.file(ResultFolder.sweep)
-        if FileManager.default.fileExists(atPath: table) {
+        if try isThere(table) {
             let found = try readInput(table, limitBytes: 1 << 30, onlyRegular: true)
             if found != Array((summary.sweep?.csv ?? "").utf8) {
                 findings.append("\(ResultFolder.sweep): is not what study.sqlite comes to")
@@ -227,7 +227,7 @@ package struct FolderVerification {
 
     private func summaryFile(_ summary: StudySummary, _ study: Study) throws -> [String] {
         let path = folder.file("summary.json")
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        guard try isThere(path) else { return [] }
         let text = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
         let found: Any
         do {
@@ -264,7 +264,7 @@ package struct FolderVerification {
 
     /// Why none of the folder's sessions is run again here; nil where they are.
     package func otherEngine() throws -> String? {
-        guard FileManager.default.fileExists(atPath: folder.manifestPath) else { return nil }
+        guard try isThere(folder.manifestPath) else { return nil }
         let stored = try RunIdentity(of: folder)
         guard stored.engine != engine else { return nil }
         return
@@ -285,7 +285,7 @@ package struct FolderVerification {
         let there = try store.finishedSessions().sorted()
         let sessions = try chosen(choice, of: there)
         guard !sessions.isEmpty, try otherEngine() == nil else { return }
-        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+        if try isThere(folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
             guard stored.fingerprint == NumericFingerprint.here else {
                 return try tell(
@@ -296,14 +296,14 @@ package struct FolderVerification {
         }
         var study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         if allowsAlgorithms { try study.startAlgorithms(studyPath: studyPath ?? folder.path) }
-        if let here = study.algorithmFacts, let stored = folder.recordedAlgorithms(), here != stored {
+        if let here = study.algorithmFacts, let stored = try folder.recordedAlgorithms(), here != stored {
             try tell(
                 "manifest.json: the algorithms here are \(printable(here.compactText, limit: 500)), those of the results were \(printable(stored.compactText, limit: 500))"
             )
         }
         // Of one session one person is needed: of a table, their row alone is judged.
         let cohort = try study.cohort(studyPath: studyPath ?? folder.path, isChecked: choice == .all)
-        let hasManifest = FileManager.default.fileExists(atPath: folder.manifestPath)
+        let hasManifest = try isThere(folder.manifestPath)
         let stored: RunIdentity? = hasManifest ? try RunIdentity(of: folder) : nil
         if let stored, cohort.count != stored.subjects {
             try tell("manifest.json: subjects is \(stored.subjects), the study has \(cohort.count)")

@@ -18,7 +18,7 @@ struct RowDifferences {
         self.name = name
         self.columns = columns
         let path = folder.file(name)
-        if FileManager.default.fileExists(atPath: path) {
+        if try isThere(path) {
             rest = try readInput(path, limitBytes: 2 << 30, onlyRegular: true)[...]
         }
         check(columns.joined(separator: ","), "the header")
@@ -27,7 +27,7 @@ struct RowDifferences {
     /// The columns that a file has; nil without a file.
     static func header(_ folder: ResultFolder, _ name: String) throws -> [String]? {
         let path = folder.file(name)
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard try isThere(path) else { return nil }
         let bytes = try readInput(path, limitBytes: 2 << 30, onlyRegular: true)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         return String(decoding: line, as: UTF8.self).split(

@@ -152,6 +152,41 @@ extension InputError {
     }
 }
 
+/// Whether something is at a path. Only "no such file" says that nothing is: what can't be looked at for a moment is neither there nor gone.
+/// - Throws: `InputError` where that can't be told.
+package func isThere(_ path: String) throws(InputError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) != 0 else { return true }
+    let code = errno
+    guard code == ENOENT || code == ENOTDIR else { throw InputError(file: path, errno: code) }
+    return false
+}
+
+/// The names in a directory, in no order, without `.` and `..`.
+/// - Throws: `InputError` where it isn't there, or can't be read to its end.
+package func names(inDirectory path: String) throws(InputError) -> [String] {
+    guard let folder = opendir(path) else { throw InputError(file: path, errno: errno) }
+    defer { closedir(folder) }
+    var found: [String] = []
+    while true {
+        errno = 0
+        guard let entry = readdir(folder) else {
+            let code = errno
+            if code != 0 { throw InputError(file: path, errno: code) }
+            return found
+        }
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != ".", name != ".." { found.append(name) }
+    }
+}
+
+package func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+}
+
 /// Whether a path is a file's: results stand in folders, and each file is taken for a live session's journal, however damaged.
 package func isRegularFile(_ path: String) -> Bool {
     var status = stat()
