@@ -204,7 +204,7 @@ package final class Dashboard: Sendable {
         } catch is NobodyWaits {
             return problem(503, "nobody waited for it", isPage)
         } catch let error as InputError {
-            return problem(422, error.description, isPage)
+            return problem(error.kind == .temporary ? 503 : 422, error.description, isPage)
         } catch let error as OutputError {
             return problem(error.kind == .temporary ? 503 : 507, "it can't be written: \(error)", isPage)
         } catch let error as LiveSession.Divergence {

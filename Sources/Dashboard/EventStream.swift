@@ -189,7 +189,8 @@ struct WardStream: TextSource {
     /// The last ring that was told.
     private var rung: Int
 
-    /// - Parameter known: what the client has heard of rings: `EPOCH-NUMBER`; of another server's it knows nothing.
+    /// - Parameter known: what the client has heard of rings: `EPOCH-NUMBER`; nil for one that comes anew. One that heard another run of the server is told all
+    ///   that has rung in this one.
     init(
         ward: Ward, news: WardNews, counters: Counters, screens: Screens, rings: WardRings, known: String?
     ) {
@@ -197,7 +198,7 @@ struct WardStream: TextSource {
         rings.look(at: ward)
         let parts = (known ?? "").split(separator: "-")
         let number = parts.count == 2 && parts[0] == rings.epoch ? Int(parts[1]) : nil
-        rung = min(rings.newest, max(0, number ?? rings.newest))
+        rung = min(rings.newest, max(0, known == nil ? rings.newest : number ?? 0))
         notes = news.follow().makeAsyncIterator()
         beatAt = ward.host.continuousNow
         counters.streamBegan()

@@ -238,7 +238,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "DELETE", path: "/api/sessions/{id}", summary: "Deletes a session, and its journal.",
-                status: 204
+                status: 204, refusals: [503, 507]
             ) { _, names in
                 try ward.delete(names["id"] ?? "")
                 return WebResponse(204, nil, .bytes([]))

@@ -152,14 +152,15 @@ struct LiveRunCommand: ParsableCommand {
             before = live.snapshot
             return live
         }
-        if let feed { try tell(feed, grows && pace == "1") }
-        if case .server(let server, let hasSecret)? = source { try tell(server, hasSecret) }
+        if let feed { tell(feed, grows && pace == "1") }
+        if case .server(let server, let hasSecret)? = source { tell(server, hasSecret) }
         let drivers = drivers(of: host, id, goesOn: before != nil)
         defer { drivers?.stop() }
         let terminal = Terminal(
             host: host, id: id, calendar: study.start.calendar,
             feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) }
-                ?? server.map { ServerFeeder($0, start: study.start) })
+                ?? server.map { ServerFeeder($0, start: study.start) },
+            goesOnUnheard: pump != nil || feed != nil || server != nil)
         try terminal.live(goingOnFrom: before)
         host.remove(id)
     }
@@ -200,12 +201,13 @@ struct LiveRunCommand: ParsableCommand {
         return start
     }
 
-    private func tell(_ server: any GlucoseServer, _ hasSecret: Bool) throws {
+    /// What can't be printed keeps nobody from being watched.
+    private func tell(_ server: any GlucoseServer, _ hasSecret: Bool) {
         var lines = ["glucose from \(server.endpoint), asked every minute"] + Self.suggestions
         if hasSecret, server.isReadableOnTheWay {
             lines.append("the secret goes over http, where others on the way can read it: use https")
         }
-        for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
+        for line in lines { StandardStream.output.writeLineIgnoringFailure(printable(line, limit: 4096)) }
     }
 
     private static let suggestions = [
@@ -213,7 +215,7 @@ struct LiveRunCommand: ParsableCommand {
         "taken to run; insulin that is injected or pumped elsewhere is not known here.",
     ]
 
-    private func tell(_ feed: Feed, _ isLive: Bool) throws {
+    private func tell(_ feed: Feed, _ isLive: Bool) {
         let count = feed.file.readings.count
         var lines =
             [
@@ -221,6 +223,6 @@ struct LiveRunCommand: ParsableCommand {
                     + (isLive ? ", and what is appended" : ", as recorded")
             ] + Self.suggestions
         lines += feed.file.dropped.map { "left out: \($0)" }
-        for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
+        for line in lines { StandardStream.output.writeLineIgnoringFailure(printable(line, limit: 4096)) }
     }
 }

@@ -1,6 +1,7 @@
 // One live session at a terminal.
 //
-// Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with.
+// Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with. A session with
+// somebody's pump or glucose goes on where nothing can be printed, and tells it when it can; another ends, as programs do.
 
 import IsletAlerts
 import IsletLoop
@@ -19,10 +20,16 @@ final class Terminal: Sendable {
     private let id: String
     private let calendar: SessionCalendar
     private let feed: (any SessionFeeder)?
+    /// Whether it doses or watches somebody: then no full disk under a log ends it.
+    private let goesOnUnheard: Bool
+    private let isUnheard = Atomic(false)
     private let isOver = Atomic(false)
     private static let interrupted = Atomic(false)
 
-    init(host: LiveHost, id: String, calendar: SessionCalendar, feed: (any SessionFeeder)?) {
+    init(
+        host: LiveHost, id: String, calendar: SessionCalendar, feed: (any SessionFeeder)?, goesOnUnheard: Bool
+    ) {
+        self.goesOnUnheard = goesOnUnheard
         self.host = host
         self.feed = feed
         self.id = id
@@ -50,8 +57,7 @@ final class Terminal: Sendable {
                 return try StandardStream.output.writeLine(
                     printable("\(before.localTime)  has ended\(early); `islet replay` tells it", limit: 4096))
             }
-            try StandardStream.output.writeLine(
-                "\(before.localTime)  goes on: \(told) events before, `islet replay` tells them")
+            _ = try print("\(before.localTime)  goes on: \(told) events before, `islet replay` tells them")
         }
         let crew = HostCrew(host, threads: 1) { [self] froze, _ in
             say(
@@ -89,21 +95,37 @@ final class Terminal: Sendable {
         }
         told = try tell(after: told)
         if let status = host.status(of: id) {
-            try StandardStream.output.writeLine(
-                "\(status.snapshot.localTime)  stopped; the same command goes on from here")
+            _ = try print("\(status.snapshot.localTime)  stopped; the same command goes on from here")
+        }
+    }
+
+    /// - Returns: false where it could not be printed, and that ends nothing.
+    private func print(_ line: String) throws -> Bool {
+        do {
+            try StandardStream.output.writeLine(line)
+            isUnheard.store(false, ordering: .relaxed)
+            return true
+        } catch {
+            guard goesOnUnheard else { throw error }
+            if !isUnheard.exchange(true, ordering: .relaxed) {
+                StandardStream.error.writeLineIgnoringFailure(
+                    "warning: \(error): the session goes on, and tells it when it can")
+            }
+            return false
         }
     }
 
     private func tell(after number: Int) throws -> Int {
         guard let news = host.events(of: id, after: number) else { return number }
-        if news.missing > 0 { try StandardStream.output.writeLine("... \(news.missing) events ...") }
+        if news.missing > 0, try !print("... \(news.missing) events ...") { return number }
         let words = EventText(calendar)
+        var told = number
         for event in news.events {
-            try StandardStream.output.writeLine(
-                printable(
-                    "\(SessionStory.time(event.instant, calendar))  \(words.text(event))", limit: 4096))
+            let line = "\(SessionStory.time(event.instant, calendar))  \(words.text(event))"
+            guard try print(printable(line, limit: 4096)) else { return told }
+            told = event.number
         }
-        return news.events.last?.number ?? number
+        return told
     }
 
     // MARK: Keyboard

@@ -62,6 +62,35 @@ import Testing
         }
     }
 
+    /// Harm: a full disk under a log ends the program that watches somebody, or doses them.
+    @Test func aFullLogEndsNoSessionThatWatchesSomebody() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSince1970: 1_600_000_000)
+            let rows = (0..<60).map { row(begin.addingTimeInterval(Double($0) * 300), 100 + $0) }
+            try write(Array(("time,glucose_mgdl\n" + rows.joined()).utf8), to: folder + "/trace.csv")
+            try write(Array(LiveProgramTests.study.utf8), to: folder + "/study.yaml")
+            let words = [
+                "run", folder + "/study.yaml", "--session", "0", "--journal", folder + "/live", "--pace",
+                "3000",
+                "--feed", "file:" + folder + "/trace.csv",
+            ]
+            let child = try LiveProgramTests.Child(
+                URL(filePath: "/bin/bash"),
+                ["-c", "exec \"$0\" \"$@\" >/dev/full", try liveProgram().path()] + words,
+                output: folder + "/1")
+            let path = folder + "/live/session-0.journal"
+            let end = Date(timeIntervalSinceNow: 60)
+            while child.process.isRunning, Date() < end,
+                (try? JournalContent.read(path)).map({ readingKeys($0).count < 20 }) ?? true
+            { usleep(50_000) }
+            #expect(child.process.isRunning, "\(child.text)")
+            child.say("quit")
+            child.process.waitUntilExit()
+            #expect(child.process.terminationStatus == 0, "\(child.text)")
+            #expect(readingKeys(try JournalContent.read(path)).count >= 20)
+        }
+    }
+
     /// The program is killed, and exchanged for one of another engine.
     @Test func afterAnUpgradeTheFeedIsReadOn() throws {
         try withFolder { folder in

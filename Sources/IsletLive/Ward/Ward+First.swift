@@ -53,11 +53,15 @@ extension Ward {
             return
         } catch {
             haveFailed(id, error)
+            // Where the disk is full the next server begins it.
+            if Self.mayPass(error) { keepBeginning() }
         }
         if isLastFirst(id) { firstsAreBegun() }
     }
 
-    func firstsAreBegun() { try? FileManager.default.removeItem(atPath: firstsPath) }
+    func firstsAreBegun() {
+        if !keepsBeginning { try? FileManager.default.removeItem(atPath: firstsPath) }
+    }
 
     // MARK: Beginning
 

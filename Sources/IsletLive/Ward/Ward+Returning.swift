@@ -54,8 +54,13 @@ extension Ward {
         change(id) {
             $0.returning = nil
             $0.failure = "\(error)"
-            $0.waitsForDisk = error is OutputError
+            $0.waitsForDisk = Self.mayPass(error)
         }
+    }
+
+    /// Whether what failed at writing or reading may do later.
+    static func mayPass(_ error: any Error) -> Bool {
+        error is OutputError || (error as? InputError)?.kind == .temporary
     }
 
     /// What is known of a session before it is lived again.
@@ -65,7 +70,8 @@ extension Ward {
             card = try file(of: id)
         } catch {
             let facts = SessionView.Facts(id, SessionFile(name: id, studyPath: nil, origin: .own))
-            return Entry(facts: facts, memory: SessionMemory(), failure: "\(error)")
+            return Entry(
+                facts: facts, memory: SessionMemory(), failure: "\(error)", waitsForDisk: Self.mayPass(error))
         }
         return Entry(facts: SessionView.Facts(id, card), memory: SessionMemory(), returning: card)
     }

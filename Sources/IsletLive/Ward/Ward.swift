@@ -48,7 +48,7 @@ package final class Ward: Sendable {
     package let host: LiveHost
     package let siren = WardSiren()
     /// Whose thresholds and quiet hours sessions follow; nil for nobody's.
-    package let owner: WardOwner?
+    package var owner: WardOwner? { state.withLock { $0.owner } }
     /// Why nobody's are followed where somebody's should be, and what the store said last.
     package var ownerProblem: String? { state.withLock { $0.ownerProblem } }
     private let state: Mutex<State>
@@ -67,8 +67,10 @@ package final class Ward: Sendable {
         var failure: String?
         /// What says of it where it is; nil once it is back.
         var returning: SessionFile?
-        /// What it lacked was a file that takes something.
+        /// What it lacked was a file that takes something, or gives it.
         var waitsForDisk = false
+        /// The newest event that was lived before the host had it: what rang until then is of before. What rings as time is caught up is news.
+        var eventsOfBefore = 0
         /// For a session that another engine lived: which engine, and what was kept of it; nil for others.
         var kept: (by: KeptBy, session: KeptSession?)?
 
@@ -78,11 +80,14 @@ package final class Ward: Sendable {
 
     private struct State {
         var entries: [String: Entry] = [:]
+        var owner: WardOwner?
         var ownerProblem: String?
         /// Those that nobody has begun to live again, the last one first.
         var waiting: [String] = []
         /// Those of the ward's first sessions that are not begun yet.
         var firsts: [String: SessionRequest] = [:]
+        /// One of them could not be begun for want of room.
+        var keepsBeginning = false
         var isClosing = false
     }
 
@@ -93,19 +98,13 @@ package final class Ward: Sendable {
         try Self.makeFolder(options.folder)
         // Two servers would each go on with every session.
         lock = try ResultFolder(path: options.folder).lock()
-        // A damaged store must keep no session from its people.
-        var (owner, problem): (WardOwner?, String?) = (nil, nil)
-        if let store = options.ownerStore {
-            do { owner = try WardOwner(path: store, owner: options.owner) } catch { problem = "\(error)" }
-        }
-        self.owner = owner
-        var first = State()
-        first.ownerProblem = problem
-        state = Mutex(first)
+        state = Mutex(State())
+        openOwner()
         try Self.makeFolder(sessionsFolder)
         // Whoever made it before: what is in it is for nobody else.
         chmod(sessionsFolder, 0o700)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder)) ?? []
+        // A ward that can't be read is not an empty one, in whose place another would be begun.
+        let names = try names(inDirectory: sessionsFolder)
         var found: [String: Entry] = [:]
         for name in names.sorted() {
             if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
@@ -176,6 +175,10 @@ package final class Ward: Sendable {
         state.withLock { $0.firsts.removeValue(forKey: id) != nil && $0.firsts.isEmpty && !$0.isClosing }
     }
 
+    /// The ward isn't all that it was to begin with, and the next server is to know.
+    func keepBeginning() { state.withLock { $0.keepsBeginning = true } }
+    var keepsBeginning: Bool { state.withLock { $0.keepsBeginning } }
+
     /// Whether somebody still wants a session back: it isn't deleted, and the ward isn't closing.
     func isWantedBack(_ id: String) -> Bool {
         state.withLock { !$0.isClosing && $0.entries[id]?.returning != nil }
@@ -220,10 +223,12 @@ package final class Ward: Sendable {
         guard rename(scratch, folder(of: id)) == 0 else {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
+        // A name that the disk hasn't would be removed with all that was said to the session.
+        try syncFolder(of: folder(of: id))
         do {
             try goOn(id, card, isBack: known != nil, isWanted: isWanted) { _ in pace }
         } catch {
-            discard(id)
+            try? discard(id)
             throw error
         }
         return id
@@ -248,6 +253,7 @@ package final class Ward: Sendable {
             listener: { relay.take($0) })
         guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
+        let eventsOfBefore = live.snapshot.eventCount
         try host.add(id, pace: pace(live)) { listener in
             relay.pass(to: listener)
             return live
@@ -255,7 +261,7 @@ package final class Ward: Sendable {
         let isThere = state.withLock { state -> Bool in
             // Deleted while it was lived again, or with the ward closed, it doesn't come back.
             if isBack, state.isClosing || state.entries[id]?.returning == nil { return false }
-            state.entries[id] = Entry(facts: facts, memory: memory)
+            state.entries[id] = Entry(facts: facts, memory: memory, eventsOfBefore: eventsOfBefore)
             return true
         }
         guard isThere else {
@@ -276,13 +282,25 @@ package final class Ward: Sendable {
         return entry.facts.origin == .own
     }
 
+    /// Opens the owner's store, where there is to be one; one that can't be opened now is tried again. It keeps no session from its people.
+    private func openOwner() {
+        guard owner == nil, let store = options.ownerStore else { return }
+        do {
+            let owner = try WardOwner(path: store, owner: options.owner)
+            state.withLock { ($0.owner, $0.ownerProblem) = (owner, nil) }
+        } catch {
+            state.withLock { $0.ownerProblem = "\(error)" }
+        }
+    }
+
     /// Sessions follow what is set in the owner's store.
     package func followOwner() {
+        openOwner()
         guard let owner else { return }
         do {
             try owner.look(
                 ids.filter { follows($0) }, view: { view($0) }, folder: { folder(of: $0) },
-                tell: { host.take(LiveCommand($1), for: $0).outcome == .taken })
+                tell: { host.take(LiveCommand($1), for: $0).outcome })
             state.withLock { $0.ownerProblem = nil }
         } catch {
             state.withLock { $0.ownerProblem = "\(error)" }
@@ -299,10 +317,22 @@ package final class Ward: Sendable {
     }
 
     /// Lets a session go, and removes its folder.
+    /// - Throws: `OutputError` where the folder stays: the session goes on then, as soon as it can.
     package func delete(_ id: String) throws {
-        guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { throw Refusal.unknown }
+        guard let entry = state.withLock({ $0.entries.removeValue(forKey: id) }) else {
+            throw Refusal.unknown
+        }
         host.remove(id)
-        discard(id)
+        do { try discard(id) } catch {
+            state.withLock { state in
+                guard state.entries[id] == nil else { return }
+                state.entries[id] = entry
+                state.entries[id]?.returning = nil
+                state.entries[id]?.failure = "it could not be deleted: \(error)"
+                state.entries[id]?.waitsForDisk = true
+            }
+            throw error
+        }
         if isLastFirst(id) { firstsAreBegun() }
         host.wake()
     }
@@ -315,11 +345,15 @@ package final class Ward: Sendable {
         lock.release()
     }
 
-    private func discard(_ id: String) {
+    private func discard(_ id: String) throws(OutputError) {
         // Out of the way at once; what can't be removed now is when the ward is opened next.
         let gone = "\(sessionsFolder)/.deleted-\(id)"
         try? FileManager.default.removeItem(atPath: gone)
-        if rename(folder(of: id), gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
+        guard rename(folder(of: id), gone) == 0 || errno == ENOENT else {
+            throw OutputError(path: folder(of: id), doing: "delete the session", errno: errno)
+        }
+        try syncFolder(of: gone)
+        try? FileManager.default.removeItem(atPath: gone)
     }
 
     func freeID(_ name: String) -> String {

@@ -130,10 +130,10 @@ package final class WardOwner: Sendable {
     /// - Parameters:
     ///   - views: of the sessions that follow.
     ///   - folder: of a session.
-    ///   - tell: tells a session an input; false where it refuses.
+    ///   - tell: tells a session an input.
     func look(
         _ ids: [String], view: (String) -> SessionView?, folder: (String) -> String,
-        tell: (String, LiveInput) -> Bool
+        tell: (String, LiveInput) -> LiveOutcome
     ) throws {
         let seen = [path, path + "-wal"].flatMap { Self.facts(of: $0) }
         guard state.withLock({ $0.isBehind || $0.seen != seen || $0.ids != ids }) else { return }
@@ -156,7 +156,8 @@ package final class WardOwner: Sendable {
     }
 
     /// - Returns: false where the session can't hear it now.
-    private func follow(_ view: SessionView, _ ledger: SettingsLedger, tell: (LiveInput) -> Bool) throws
+    private func follow(_ view: SessionView, _ ledger: SettingsLedger, tell: (LiveInput) -> LiveOutcome)
+        throws
         -> Bool
     {
         var known = state.withLock { $0.followed[view.id] } ?? [:]
@@ -175,7 +176,13 @@ package final class WardOwner: Sendable {
                     isHeard = false
                     continue
                 }
-                known[key] = (tell(wanted) ? "" : "refused ") + Self.stamp(row.write)
+                switch tell(wanted) {
+                case .taken: known[key] = Self.stamp(row.write)
+                case .refused(let refusal) where refusal.isOfContent:
+                    known[key] = "refused " + Self.stamp(row.write)
+                // What stood in the way passes: it is told again.
+                case .refused: isHeard = false
+                }
             } else {
                 known[key] = Self.stamp(row.write)
             }

@@ -1,8 +1,8 @@
 // What rang lately in a ward, of all its sessions: what the ward's page sounds, speaks and lists.
 //
 // Guarantees: each notification that a session makes while somebody looks stands here once, with a number of its own, in the order in which it was found; of what is found
-// at once, as at the first look, what rang longest ago comes first. What became of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a session was first looked at is listed, and marked as of before: nobody
-// is rung for it. What the ward's siren rings for stands among them, its newest ring in place of the one before. Memory holds the newest few hundred.
+// at once, as at the first look, what rang longest ago comes first. What became of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a server had a session is listed, and marked as of before: nobody
+// is rung for it; what rings as a session catches up with the time that its server was down is news. What the ward's siren rings for stands among them, its newest ring in place of the one before. Memory holds the newest few hundred.
 // Does not: decide what rings. Sessions do, and the siren for one that can't.
 
 package import IsletAlerts
@@ -26,7 +26,7 @@ package struct WardRing: Hashable, Sendable {
     package var message: ValueText
     package var action: String
     package var pace: LivePace
-    /// It rang before anybody looked.
+    /// It rang before this server had the session.
     package var isOfBefore: Bool
     /// What reached the simulated person; nil where nobody is simulated, and before it is known.
     package var hearing: PersonRow.Kind?
@@ -102,7 +102,7 @@ extension WardRings.State {
         let from = seen[id] ?? max(0, now.number - WardRings.before)
         guard now.number > from else { return seen[id] = now.number }
         guard let found = ward.events(of: id, after: from, atMost: .max) else { return }
-        let (name, calendar) = (ward.name(of: id), ward.calendar(of: id))
+        let (name, calendar, before) = (ward.name(of: id), ward.calendar(of: id), ward.eventsOfBefore(of: id))
         for event in found.events {
             switch event.what {
             case .row(.person(let row), _): note(row, id)
@@ -112,7 +112,7 @@ extension WardRings.State {
                     number: newest, session: id, name: name, at: event.instant, calendar: calendar,
                     code: row.code, severity: AlertSeverity(name: row.severity) ?? .actionable,
                     reason: AlertEffect.Reason(rawValue: row.reason), message: event.message,
-                    action: event.action, pace: now.pace, isOfBefore: isFirst)
+                    action: event.action, pace: now.pace, isOfBefore: isFirst && event.number <= before)
                 ring.hearing =
                     personRows[id]?.last { $0.code == row.code && $0.instant == event.instant }?.kind
                 rings.append(ring)
@@ -193,4 +193,6 @@ extension WardRing {
 extension Ward {
     /// What people call a session.
     fileprivate func name(of id: String) -> String { entry(id)?.facts.name ?? id }
+
+    fileprivate func eventsOfBefore(of id: String) -> Int { entry(id)?.eventsOfBefore ?? 0 }
 }

@@ -253,7 +253,7 @@ func makeFolders(_ path: String) throws(OutputError) {
 }
 
 /// Waits until the directory that holds `path` has been written.
-func syncFolder(of path: String) throws(OutputError) {
+package func syncFolder(of path: String) throws(OutputError) {
     let folder = (path as NSString).deletingLastPathComponent
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw OutputError(path: folder, doing: "open the directory", errno: errno) }

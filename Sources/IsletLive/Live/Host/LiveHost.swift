@@ -207,11 +207,17 @@ package final class LiveHost: Sendable {
                             : "a session is opened for a driver, or not: pace `step` can't be set"))
             }
             session.advance(to: core.goal(at: now, piece: nil))
-            if let known = session.say("pace \(pace)", key: key) { return known }
+            if let known = session.saidBefore("pace \(pace)", key: key) { return known }
             guard session.phase == .running else {
                 return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
             }
             core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
+            // On disk before it is answered, and under its key last: what was not written is done when it is asked again.
+            session.sync()
+            session.keepSaid("pace \(pace)", key: key)
+            guard session.phase == .running else {
+                return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
+            }
             return LiveAnswer(outcome: .taken)
         }
         bell.ring()

@@ -88,6 +88,11 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     case frozen
     case paceIsFixed = "pace-is-fixed"
     case notWritten = "not-written"
+
+    /// What says nothing of what was asked for, but that the session can't hear it now.
+    static let passing: Set<RefusalCode> = [
+        .appDead, .held, .failed, .returning, .gone, .frozen, .notWritten,
+    ]
 }
 
 /// Why an input can't be taken.
@@ -96,6 +101,9 @@ package struct LiveRefusal: Error, Hashable, Sendable {
     package var code: String
     /// One line.
     package let reason: ValueText
+
+    /// Whether the same would be refused again: not where something stood in the way that passes.
+    var isOfContent: Bool { RefusalCode(rawValue: code).map { !RefusalCode.passing.contains($0) } ?? true }
 
     package init(_ code: RefusalCode, _ reason: ValueText) { self.init(code: code.rawValue, reason: reason) }
 

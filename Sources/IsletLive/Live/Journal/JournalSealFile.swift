@@ -21,10 +21,16 @@ package final class JournalSealFile {
         self.key = key
         last = JournalSeal.start(key)
         let path = JournalSeal.path(of: journal)
-        descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o600)
-        guard descriptor >= 0 else { throw OutputError(path: path, doing: "create", errno: errno) }
-        for line in try Self.lines(of: journal) { add(line) }
-        sync()
+        // Whole or as it was: a process that is killed here leaves a seal that fits.
+        var file = try AtomicFile(path, isHashed: false)
+        for line in try Self.lines(of: journal) {
+            last = key.chained(last, line)
+            try file.append(Array((last + "\n").utf8))
+        }
+        _ = try file.commit()
+        chmod(path, 0o600)
+        descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        guard descriptor >= 0 else { throw OutputError(path: path, doing: "open", errno: errno) }
     }
 
     deinit { close(descriptor) }

@@ -97,9 +97,8 @@ extension LiveSession {
         "key: \(key) was another command's, which was taken; this one was not"
     }
 
-    /// Something that is no input is said under a key.
-    /// - Returns: what it has come to already; nil where it is new, and written down now.
-    func say(_ text: String, key: String) -> LiveAnswer? {
+    /// Something that is no input is said under a key: what it has come to already; nil where it is new. `keepSaid` writes it down, once it is done.
+    func saidBefore(_ text: String, key: String) -> LiveAnswer? {
         guard !key.isEmpty else { return nil }
         if let known = said[key] {
             return known == text
@@ -109,12 +108,11 @@ extension LiveSession {
         guard answers[key] == nil else {
             return LiveAnswer(outcome: .refused(.otherBody, Self.otherBody(key)))
         }
-        keepSaid(text, key: key)
-        return phase == .running ? nil : LiveAnswer(outcome: .refused(Self.refusal(phase)))
+        return nil
     }
 
     func keepSaid(_ text: String, key: String) {
-        guard phase == .running else { return }
+        guard phase == .running, !key.isEmpty else { return }
         keep(.said(now, key: key, text: text), isSynced: true)
         if phase == .running { said[key] = text }
     }
