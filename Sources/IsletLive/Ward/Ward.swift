@@ -223,9 +223,9 @@ package final class Ward: Sendable {
         guard rename(scratch, folder(of: id)) == 0 else {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
-        // A name that the disk hasn't would be removed with all that was said to the session.
-        try syncFolder(of: folder(of: id))
         do {
+            // A name that the disk hasn't would be removed with all that was said to the session.
+            try syncFolder(of: folder(of: id))
             try goOn(id, card, isBack: known != nil, isWanted: isWanted) { _ in pace }
         } catch {
             try? discard(id)
@@ -352,7 +352,7 @@ package final class Ward: Sendable {
         guard rename(folder(of: id), gone) == 0 || errno == ENOENT else {
             throw OutputError(path: folder(of: id), doing: "delete the session", errno: errno)
         }
-        try syncFolder(of: gone)
+        try? syncFolder(of: gone)
         try? FileManager.default.removeItem(atPath: gone)
     }
 
