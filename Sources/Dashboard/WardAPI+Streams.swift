@@ -46,7 +46,9 @@ extension WardAPI {
                 query: [
                     .init(
                         name: "rings", kind: .text,
-                        meaning: "the id of the last `rang` that is known; without it: from now on")
+                        meaning:
+                            "the id of the last `rang` that is known; without it: from now on; of another run of the server: all that rang in this one"
+                    )
                 ], refusals: [503],
                 type: "text/event-stream"
             ) { request, _ in

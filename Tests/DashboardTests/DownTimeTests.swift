@@ -6,19 +6,10 @@ import IsletDevices
 import IsletKernel
 import IsletResults
 import IsletTrials
-import Synchronization
 import Testing
 
 @testable import Dashboard
 @testable import IsletLive
-
-/// A clock that a test moves.
-private final class Clock: LiveClocks {
-    private let time = Mutex(Nanoseconds.day)
-    func continuousNanoseconds() -> Int64 { time.withLock { $0 } }
-    func utcNanoseconds() -> Int64 { time.withLock { $0 } + Int64(1_700_000_000) * Nanoseconds.second }
-    func move(by nanoseconds: Int64) { time.withLock { $0 += nanoseconds } }
-}
 
 @Suite("A server that was down, or whose disk fails", .timeLimit(.minutes(10))) struct DownTimeTests {
     private static let broken = study.replacing(
@@ -70,16 +61,6 @@ private final class Clock: LiveClocks {
         #expect(rings.latest(300).contains { $0.code == "ALERT-PUMP-FAULT" })
         new.end()
         desk.ward.close()
-    }
-
-    /// Harm: a folder that can't be read for a moment is an empty ward, and another person begins in the old one's place.
-    @Test func aWardThatCantBeReadIsNotAnEmptyOne() throws {
-        try withFolder { folder in
-            let sessions = folder + "/sessions"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try FileManager.default.createSymbolicLink(atPath: sessions, withDestinationPath: sessions)
-            #expect(throws: (any Error).self) { try Ward(Ward.Options(folder: folder)) }
-        }
     }
 
     /// Harm: a pace that was answered and not written is gone after a restart, and under its key it is never asked for again.

@@ -3,19 +3,10 @@
 import Foundation
 import IsletDevices
 import IsletKernel
-import Synchronization
 import Testing
 
 @testable import Dashboard
 @testable import IsletLive
-
-/// A clock that a test moves.
-private final class Clock: LiveClocks {
-    private let time = Mutex(Nanoseconds.day)
-    func continuousNanoseconds() -> Int64 { time.withLock { $0 } }
-    func utcNanoseconds() -> Int64 { time.withLock { $0 } + Int64(1_700_000_000) * Nanoseconds.second }
-    func move(by nanoseconds: Int64) { time.withLock { $0 += nanoseconds } }
-}
 
 @Suite("A frozen session") struct FrozenTests {
     @Test func isToldByPageListHealthCheckAndMetricsAndTakesNothing() throws {

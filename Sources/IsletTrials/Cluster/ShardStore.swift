@@ -70,11 +70,11 @@ package struct ShardStore: Sendable {
     /// - Throws: `InputError` where there is none.
     package init(at path: String) throws(InputError) {
         self.path = path
-        guard FileManager.default.fileExists(atPath: path) else {
+        guard try isThere(path) else {
             throw InputError(.missing, file: path, found: "nothing", expected: "a store of shards")
         }
         let facts = path + "/" + Self.factsName
-        guard isRegularFile(facts) else {
+        guard try isThere(facts) else {
             throw InputError(
                 .missing, file: path, found: "no \(Self.factsName)",
                 expected: "a store of shards, as `islet run STUDY --shard I/N --into STORE` makes it")

@@ -167,4 +167,21 @@ private func contents(_ path: String) -> String? {
         )
         #expect(value.prettyText.hasPrefix("{\n  \"b\": [1,0.1,null,1e+300,-2],\n"))
     }
+
+    /// Harm: what can't be listed is taken for empty, and what can't be looked at for gone.
+    @Test func whatCantBeLookedAtIsNeitherEmptyNorGone() throws {
+        try inScratch { folder in
+            #expect(try names(inDirectory: folder).isEmpty)
+            for name in ["a", ".b", "c d"] { try AtomicFile.write("x", to: folder + "/" + name) }
+            #expect(try names(inDirectory: folder).sorted() == [".b", "a", "c d"])
+            #expect(throws: InputError.self) { try names(inDirectory: folder + "/a") }
+            #expect(throws: InputError.self) { try names(inDirectory: folder + "/none") }
+            #expect(try isThere(folder + "/a") && !isThere(folder + "/none") && !isThere(folder + "/a/b"))
+            let loop = folder + "/loop"
+            try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+            #expect(throws: InputError.self) { try isThere(loop) }
+            #expect(InputError(file: "f", errno: EIO).kind == .temporary)
+            #expect(InputError(file: "f", errno: ENOENT).kind == .missing)
+        }
+    }
 }
