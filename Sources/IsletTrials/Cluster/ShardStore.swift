@@ -238,32 +238,6 @@ package struct ShardStore: Sendable {
     }
 }
 
-/// Makes a directory and those above it.
-func makeFolders(_ path: String) throws(OutputError) {
-    var partial = path.hasPrefix("/") ? "/" : ""
-    for part in path.split(separator: "/") {
-        partial += (partial.isEmpty || partial.hasSuffix("/") ? "" : "/") + part
-        if mkdir(partial, 0o777) != 0, errno != EEXIST {
-            throw OutputError(path: partial, doing: "make the directory", errno: errno)
-        }
-    }
-    guard isFolder(path) else {
-        throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
-    }
-}
-
-/// Waits until the directory that holds `path` has been written.
-package func syncFolder(of path: String) throws(OutputError) {
-    let folder = (path as NSString).deletingLastPathComponent
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw OutputError(path: folder, doing: "open the directory", errno: errno) }
-    defer { close(descriptor) }
-    // Some file systems have no such call.
-    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP {
-        throw OutputError(path: folder, doing: "sync the directory", errno: errno)
-    }
-}
-
 extension ShardStore.Facts {
     /// As messages name it.
     package var words: String { "the study \(printable(study, limit: 100)), seed \(seed)" }

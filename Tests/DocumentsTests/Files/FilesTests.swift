@@ -57,6 +57,17 @@ private func contents(_ path: String) -> String? {
         }
     }
 
+    /// A name alone, one of the root, one below another: `islet register --out plan.json` left with 73 for want of the first.
+    @Test(arguments: [
+        ("plan.json", ".", "plan.json"), ("./plan.json", ".", "plan.json"), ("/plan.json", "/.", "plan.json"),
+        ("a/b/plan.json", "a/b", "plan.json"),
+    ])
+    func aNameAloneStandsInTheFolderThatOneIsIn(_ path: String, _ folder: String, _ name: String) throws {
+        #expect(folderAndName(path) == (folder, name))
+        if folder.hasPrefix(".") { try syncFolder(of: path) }
+        #expect(throws: OutputError.self) { try syncFolder(of: "is-not-there/" + name) }
+    }
+
     @Test func failuresAreOutputErrorsOfTheRightKind() throws {
         try inScratch { directory in
             #expect(throws: OutputError.self) { try AtomicFile.write("x", to: directory + "/no/such/file") }

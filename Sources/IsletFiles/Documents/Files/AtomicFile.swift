@@ -57,7 +57,7 @@ package struct AtomicFile: ~Copyable {
             guard descriptor >= 0 else { throw OutputError(path: path, doing: "open", errno: errno) }
             return (target, "", descriptor)
         }
-        let (directory, name) = split(target)
+        let (directory, name) = folderAndName(target)
         removeLeftovers(directory, beginning: ".\(name.prefix(20)).")
         // Leftovers of a process that had our id are stepped over, not overwritten.
         for attempt in 0..<1000 {
@@ -146,7 +146,7 @@ package struct AtomicFile: ~Copyable {
         guard rename(temporary, target) == 0 else {
             throw OutputError(path: path, doing: "rename into place", errno: errno)
         }
-        try syncDirectory(split(target).directory, for: path)
+        try syncFolder(of: target)
         // The hidden name is gone by now; the `unlink` at the end of this value's life finds nothing.
         return digest
     }
@@ -176,26 +176,9 @@ package struct AtomicFile: ~Copyable {
     }
 }
 
-/// Makes a rename, or a new entry, in `directory` survive a power cut.
-func syncDirectory(_ directory: String, for path: String) throws(OutputError) {
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw OutputError(path: path, doing: "open its directory", errno: errno) }
-    defer { close(descriptor) }
-    // Some file systems have no sync for directories; they say so with EINVAL.
-    guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
-        throw OutputError(path: path, doing: "sync its directory", errno: errno)
-    }
-}
-
 /// `path` with symbolic links resolved, where it exists; else as it is.
 private func resolved(_ path: String) -> String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)
-}
-
-private func split(_ path: String) -> (directory: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-    let directory = path[..<slash]
-    return (directory.isEmpty ? "/." : String(directory), String(path[path.index(after: slash)...]))
 }

@@ -160,18 +160,6 @@ package final class JournalFile {
             throw error
         }
     }
-
-    static func syncFolder(of path: String) throws(OutputError) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw OutputError(path: path, doing: "open its directory", errno: errno)
-        }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
-            throw OutputError(path: path, doing: "sync its directory", errno: errno)
-        }
-    }
 }
 
 /// All that a journal says.

@@ -61,7 +61,7 @@ package enum LiveAnew {
             guard rename(next, path) == 0 else {
                 throw OutputError(path: path, doing: "rename", errno: errno)
             }
-            try JournalFile.syncFolder(of: path)
+            try syncFolder(of: path)
             return (kept, refused)
         }
     }

@@ -74,7 +74,7 @@ extension LiveUpgrade {
         }
         onStep(.renamed)
         _ = rename(KeptState.path(of: hidden), KeptState.path(of: path))
-        try JournalFile.syncFolder(of: path)
+        try syncFolder(of: path)
         onStep(.kept)
     }
 
