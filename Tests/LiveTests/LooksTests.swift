@@ -10,7 +10,7 @@ import Testing
 @Suite("Looks") struct LooksTests {
     /// Harm: one thread that stands still amid its work, and nobody sees any session of the ward, or that one is frozen.
     @Test func whoLooksWaitsForWorkAndNotForAStop() throws {
-        let held = Held()
+        let held = Locked()
         let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let thread = try SystemThread(named: "held") {
             held.state.withLock { state in
@@ -34,20 +34,22 @@ import Testing
     /// A session that was let go while its thread hangs is a thread fewer, until it comes back.
     @Test func whatWasLetGoIsUnderWayUntilItsThreadIsBack() {
         var roll = Roll()
-        let (hangs, idle, later) = (Slot(id: "hangs"), Slot(id: "idle"), Slot(id: "later"))
+        let board = Board()
+        let (hangs, idle, later) = (board.slot("hangs"), board.slot("idle"), board.slot("later"))
         for slot in [hangs, idle, later] { roll.slots[slot.id] = slot }
-        hangs.isUnderWay.store(true, ordering: .relaxed)
+        board.schedule(hangs, at: 1)
+        #expect(board.takeDue(at: 1).slot === hangs)
         #expect(roll.underWay.map(\.id) == ["hangs"])
         #expect(roll.remove("hangs") === hangs && roll.remove("hangs") == nil)
         #expect(roll.remove("idle") === idle)
         #expect(roll.underWay.map(\.id) == ["hangs"] && Array(roll.slots.keys) == ["later"])
-        hangs.isUnderWay.store(false, ordering: .relaxed)
+        board.finish(hangs, due: nil)
         #expect(roll.underWay.isEmpty)
     }
 
     @Test func whatIsUnderWayIsScheduledWhenItIsBackAndWhatWasLetGoNeverIs() {
-        var board = Board()
-        let (one, two) = (Slot(id: "one"), Slot(id: "two"))
+        let board = Board()
+        let (one, two) = (board.slot("one"), board.slot("two"))
         board.schedule(one, at: 10)
         board.schedule(two, at: 20)
         #expect(board.takeDue(at: 5).next == 10)
@@ -64,7 +66,7 @@ import Testing
         #expect(board.takeDue(at: 30).slot === one)
         board.finish(one, due: nil)
         #expect(board.takeDue(at: 1000) == (nil, nil))
-        // Moved: the old entry is dropped.
+        // Moved: the last word counts.
         board.schedule(one, at: 60)
         board.schedule(one, at: 70)
         #expect(board.takeDue(at: 65).next == 70)
@@ -73,11 +75,96 @@ import Testing
         #expect(board.takeDue(at: 1000) == (nil, nil))
     }
 
+    /// Harm: a session that has years to catch up on, or that lives as fast as it can, is always due, and everybody else comes late.
+    @Test func whoIsAlwaysDueStarvesNobody() {
+        let board = Board()
+        let (hasty, steady) = (board.slot("hasty"), board.slot("steady"))
+        var (due, waits) = (Int64(5), [Int64]())
+        board.schedule(hasty, at: 0)
+        board.schedule(steady, at: due)
+        for now in Int64(5)..<50 {
+            guard let slot = board.takeDue(at: now).slot else { continue }
+            slot.advancedAt.store(now, ordering: .relaxed)
+            if slot === steady {
+                waits.append(now - due)
+                due = now + 5
+            }
+            board.finish(slot, due: slot === hasty ? 0 : due)
+        }
+        // Those who were there first go first.
+        #expect(waits.count == 7 && waits.allSatisfy { $0 <= 2 }, "\(waits)")
+    }
+
+    /// Eight threads take what is due, and others ask for more at any moment: each wish is heard, and nobody has a session that another has.
+    @Test func noWishIsLostAndNobodySharesASession() throws {
+        let board = Board()
+        // On more than one page.
+        let slots = (0..<Board.Page.places + 100).map { board.slot("\($0)") }
+        let wishes = 200
+        let over = Over()
+        let holders = slots.map { _ in Held() }
+        let workers = try (0..<4).map { _ in
+            try SystemThread {
+                while !over.isSo.load(ordering: .relaxed) {
+                    guard let slot = board.takeDue(at: 1).slot, let number = Int(slot.id) else { continue }
+                    // What stands there has another at work with it.
+                    holders[number].works.wrappingAdd(1, ordering: .relaxed)
+                    if holders[number].works.load(ordering: .relaxed) != 1 {
+                        holders[number].isShared.store(true, ordering: .relaxed)
+                    }
+                    holders[number].heard.store(
+                        holders[number].wished.load(ordering: .sequentiallyConsistent), ordering: .relaxed)
+                    holders[number].works.wrappingSubtract(1, ordering: .relaxed)
+                    board.finish(slot, due: nil)
+                }
+            }
+        }
+        let askers = try (0..<4).map { asker in
+            try SystemThread {
+                for wish in 0..<wishes {
+                    for number in stride(from: asker, to: slots.count, by: 97) {
+                        holders[number].wished.store(wish + 1, ordering: .sequentiallyConsistent)
+                        board.schedule(slots[number], at: 1)
+                    }
+                }
+            }
+        }
+        for thread in askers { thread.join() }
+        func unheard() -> Int {
+            holders.count { $0.heard.load(ordering: .relaxed) != $0.wished.load(ordering: .relaxed) }
+        }
+        while unheard() > 0, board.takeDue(at: 0).next != nil {}
+        // Whoever had the last one is done with it.
+        while slots.contains(where: \.place.isTaken) {}
+        #expect(unheard() == 0)
+        over.isSo.store(true, ordering: .relaxed)
+        for thread in workers { thread.join() }
+        #expect(!holders.contains { $0.isShared.load(ordering: .relaxed) })
+        #expect(holders.contains { $0.heard.load(ordering: .relaxed) == wishes })
+    }
+
     private final class Held: Sendable {
+        let wished = Atomic(0)
+        let heard = Atomic(0)
+        let works = Atomic(0)
+        let isShared = Atomic(false)
+    }
+
+    private final class Over: Sendable { let isSo = Atomic(false) }
+
+    private final class Locked: Sendable {
         let state = Mutex(1)
     }
 }
 
 private func == (found: (slot: Slot?, next: Int64?), expected: (Slot?, Int64?)) -> Bool {
     found.slot === expected.0 && found.next == expected.1
+}
+
+extension Board {
+    fileprivate func slot(_ id: String) -> Slot {
+        let slot = Slot(id: id, place())
+        list(slot)
+        return slot
+    }
 }

@@ -29,7 +29,7 @@ package final class LiveHost: Sendable {
     /// So does one that is due and that no thread has come to for so long, ns: a host that is busy is late before it is frozen.
     private var lateness: Int64 { 2 * deadline }
     private let roll = Mutex(Roll())
-    private let board = Mutex(Board())
+    private let board = Board()
     /// UTC less the continuous clock, as sessions were last told, ns.
     private let utcOffset: Atomic<Int64>
     private let bell = Bell()
@@ -48,11 +48,11 @@ package final class LiveHost: Sendable {
     package func add(
         _ id: String, pace: LivePace, make: (_ listener: @escaping (LiveEvent) -> Void) throws -> LiveSession
     ) throws {
-        let slot = Slot(id: id)
+        let slot = Slot(id: id, board.place())
         let session = try make { [slot] event in slot.log.withLock { $0.append(event) } }
         session.asker.onAnswer = { [weak self, weak slot] in
             guard let self, let slot else { return }
-            board.withLock { $0.schedule(slot, at: 0) }
+            board.schedule(slot, at: 0)
             bell.ring()
         }
         // Who is driven goes by no clock, and nobody else stands still for a driver.
@@ -83,6 +83,7 @@ package final class LiveHost: Sendable {
         try roll.withLock { roll in
             guard roll.slots[id] == nil else { throw DuplicateSession(id: id) }
             roll.slots[id] = slot
+            board.list(slot)
         }
         slot.core.withLock { core in
             core.session = session
@@ -102,6 +103,7 @@ package final class LiveHost: Sendable {
     package func remove(_ id: String) {
         guard let slot = roll.withLock({ $0.remove(id) }) else { return }
         slot.isRemoved.store(true, ordering: .relaxed)
+        board.unlist(slot)
         reach(slot) { Self.letGo(&$0) }
         bell.ring()
     }
@@ -376,10 +378,10 @@ package final class LiveHost: Sendable {
         while !isOver() {
             noteClockStep()
             let now = clocks.continuousNanoseconds()
-            let (slot, next) = board.withLock { $0.takeDue(at: now) }
+            let (slot, next) = board.takeDue(at: now)
             guard let slot else { return next }
             let due = advance(slot)
-            board.withLock { $0.finish(slot, due: due) }
+            board.finish(slot, due: due)
             bell.ring()
         }
         return nil
@@ -450,7 +452,7 @@ package final class LiveHost: Sendable {
     /// Keeps what is shown, and has the session advanced when it wants to be.
     private func settle(_ slot: Slot, _ core: Slot.Core) {
         show(slot, core)
-        board.withLock { $0.schedule(slot, at: due(core)) }
+        board.schedule(slot, at: due(core))
     }
 
     /// Notes where the wall clock was set, and has sessions of real pace told of it. Waits for none of them.
@@ -463,12 +465,9 @@ package final class LiveHost: Sendable {
         guard abs(offset - known) > Self.quietClockStep,
             utcOffset.compareExchange(expected: known, desired: offset, ordering: .relaxed).exchanged
         else { return }
-        let all = slots.sorted { $0.id < $1.id }
-        board.withLock { board in
-            for slot in all {
-                slot.clockStep.wrappingAdd(offset - known, ordering: .relaxed)
-                board.schedule(slot, at: before)
-            }
+        for slot in slots {
+            slot.clockStep.wrappingAdd(offset - known, ordering: .relaxed)
+            board.schedule(slot, at: before)
         }
     }
 

@@ -17,3 +17,22 @@ extension Mutex where Value: Sendable {
         }
     }
 }
+
+/// What is shown, replaced whole. One reference is read or put under its lock, and no more: a thread that stalls amid making the next one, or amid what the last one leaves
+/// behind, keeps nobody from looking.
+struct Shown<Value: AnyObject & Sendable>: ~Copyable, Sendable {
+    private let place: Mutex<Value>
+
+    init(_ value: Value) { place = Mutex(value) }
+
+    var now: Value {
+        get { place.withLock { $0 } }
+        nonmutating set {
+            // The old one ends outside of the lock.
+            _ = place.withLock { value in
+                defer { value = newValue }
+                return value
+            }
+        }
+    }
+}

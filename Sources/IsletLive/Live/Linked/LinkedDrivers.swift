@@ -7,6 +7,7 @@
 
 package import DeviceLinks
 import Foundation
+import IsletFiles
 import IsletKernel
 import Synchronization
 

@@ -7,6 +7,7 @@
 // Does not: end a thread. What hangs for ever keeps one, and one only a session.
 
 import IsletDevices
+import IsletFiles
 import IsletKernel
 import Synchronization
 
