@@ -2,7 +2,7 @@
 // wait, delays nobody.
 
 #define _GNU_SOURCE
-#include "bell.h"
+#include "thread.h"
 
 #include <errno.h>
 #include <limits.h>
