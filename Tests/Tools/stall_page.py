@@ -353,8 +353,18 @@ def hang_algorithm(check, server, hangs, ward):
 
 
 def is_at_work(process, thread):
-    """Of one that is stopped: whether it was stopped in its own code, and not as it waits for work."""
-    return Path(f"/proc/{process}/task/{thread}/syscall").read_text().startswith("-1")
+    """Of one that is stopped: whether it was stopped in its own code, and neither as it waits for work, nor amid the C library, whose allocator has locks that are everybody's:
+    nothing that hangs, and no disk that blocks, stops a thread there."""
+    call, *at = Path(f"/proc/{process}/task/{thread}/syscall").read_text().split()
+    if call != "-1":
+        return False
+    place = int(at[1], 16)
+    for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+        span, *_, name = line.split()
+        first, end = (int(number, 16) for number in span.split("-"))
+        if first <= place < end:
+            return not Path(name).name.startswith(("libc.", "libc-"))
+    return False
 
 
 def stopped_at_work(process, thread, seconds=60):
