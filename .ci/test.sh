@@ -351,7 +351,7 @@ part_3() {
             .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
     fi
     if environment .build-page Tests/Tools/page_requirements.txt; then
-        counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$live"
+        counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$live" "$(dirname "$release")/islet-live"
     fi
     if environment .build-clients Tests/Tools/client_requirements.txt; then
         counted "follower clients of the package index against a virtual person" \

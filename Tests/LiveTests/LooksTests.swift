@@ -84,7 +84,7 @@ import Testing
         board.schedule(steady, at: due)
         for now in Int64(5)..<50 {
             guard let slot = board.takeDue(at: now).slot else { continue }
-            slot.advancedAt.store(now, ordering: .relaxed)
+            slot.place.advancedAt = now
             if slot === steady {
                 waits.append(now - due)
                 due = now + 5

@@ -16,19 +16,23 @@ final class Board: Sendable {
     final class Page: @unchecked Sendable {
         static let places = 1024
         fileprivate let dues = UnsafeMutablePointer<Atomic<Int64>>.allocate(capacity: places)
+        fileprivate let advances = UnsafeMutablePointer<Atomic<Int64>>.allocate(capacity: places)
         private let areUsed = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: places)
 
         fileprivate init() {
             for place in 0..<Self.places {
                 (dues + place).initialize(to: Atomic(never))
+                (advances + place).initialize(to: Atomic(0))
                 (areUsed + place).initialize(to: Atomic(false))
             }
         }
 
         deinit {
             dues.deinitialize(count: Self.places)
+            advances.deinitialize(count: Self.places)
             areUsed.deinitialize(count: Self.places)
             dues.deallocate()
+            advances.deallocate()
             areUsed.deallocate()
         }
 
@@ -41,6 +45,7 @@ final class Board: Sendable {
 
         fileprivate func free(_ place: Int) {
             dues[place].store(never, ordering: .relaxed)
+            advances[place].store(0, ordering: .relaxed)
             areUsed[place].store(false, ordering: .releasing)
         }
     }
@@ -56,6 +61,11 @@ final class Board: Sendable {
         deinit { page.free(number) }
 
         fileprivate var due: UnsafeMutablePointer<Atomic<Int64>> { page.dues + number }
+        /// When the session was last advanced, by the continuous clock.
+        var advancedAt: Int64 {
+            get { page.advances[number].load(ordering: .relaxed) }
+            set { page.advances[number].store(newValue, ordering: .relaxed) }
+        }
         /// Whether a thread has it: nobody else waits for it.
         var isTaken: Bool { due.pointee.load(ordering: .acquiring) == taken }
     }
@@ -158,24 +168,29 @@ final class Board: Sendable {
         let all = sheets.now.all
         while true {
             var next = Self.taken
-            var first: (slot: Slot, due: Int64, since: Int64)?
-            for sheet in all {
-                for place in sheet.slots.indices {
-                    let due = sheet.page.dues[place].load(ordering: .acquiring)
-                    guard due <= now || due < next, let slot = sheet.slots[place] else { continue }
-                    guard due <= now else {
-                        next = due
+            var first: (sheet: Int, place: Int, due: Int64)?
+            var since = Self.never
+            for sheet in all.indices {
+                let (page, places) = (all[sheet].page, all[sheet].slots.count)
+                for place in 0..<places {
+                    let due = page.dues[place].load(ordering: .acquiring)
+                    if due > now {
+                        if due < next, all[sheet].slots[place] != nil { next = due }
                         continue
                     }
-                    let since = max(due, slot.advancedAt.load(ordering: .relaxed))
-                    if since < first?.since ?? .max { first = (slot, due, since) }
+                    let waits = max(due, page.advances[place].load(ordering: .relaxed))
+                    if waits < since, all[sheet].slots[place] != nil {
+                        (first, since) = ((sheet, place, due), waits)
+                    }
                 }
             }
-            guard let first else { return (nil, next == Self.taken ? nil : next) }
-            if first.slot.place.due.pointee.compareExchange(
+            guard let first, let slot = all[first.sheet].slots[first.place] else {
+                return (nil, next == Self.taken ? nil : next)
+            }
+            if slot.place.due.pointee.compareExchange(
                 expected: first.due, desired: Self.taken, ordering: .sequentiallyConsistent
             ).exchanged {
-                return (first.slot, nil)
+                return (slot, nil)
             }
         }
     }

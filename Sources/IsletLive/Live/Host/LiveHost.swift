@@ -87,7 +87,7 @@ package final class LiveHost: Sendable {
         }
         slot.core.withLock { core in
             core.session = session
-            slot.advancedAt.store(now, ordering: .relaxed)
+            slot.place.advancedAt = now
             core.anchor(pace, at: instant, continuous: now, utc: utc, boot: boot)
         }
         // The phone's clock was set while nobody lived: those who go by it hear of it.
@@ -362,7 +362,7 @@ package final class LiveHost: Sendable {
     private func isFrozen(_ slot: Slot, at now: Int64) -> Bool {
         let since = slot.busySince.load(ordering: .relaxed)
         if since != 0 { return now - since > deadline }
-        let (due, last) = (slot.dueAt.load(ordering: .relaxed), slot.advancedAt.load(ordering: .relaxed))
+        let (due, last) = (slot.dueAt.load(ordering: .relaxed), slot.place.advancedAt)
         return due != .max && now - max(due, last) > lateness
     }
 
@@ -419,7 +419,7 @@ package final class LiveHost: Sendable {
             guard core.session != nil else { return nil }
             slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
             defer {
-                slot.advancedAt.store(clocks.continuousNanoseconds(), ordering: .relaxed)
+                slot.place.advancedAt = clocks.continuousNanoseconds()
                 slot.busySince.store(0, ordering: .relaxed)
             }
             tellClockStep(slot, &core)

@@ -18,9 +18,8 @@ final class Slot: Sendable {
     let waiting = Atomic(0)
     /// The host has let it go.
     let isRemoved = Atomic(false)
-    /// When it wants to be advanced next (`Int64.max` for never), and when it was last.
+    /// When it wants to be advanced next, as is shown; `Int64.max` for never.
     let dueAt = Atomic<Int64>(.max)
-    let advancedAt = Atomic<Int64>(0)
     /// By how much the wall clock was set since the session was last told, ns.
     let clockStep = Atomic<Int64>(0)
 
