@@ -16,12 +16,13 @@ import Testing
     private func look(_ minutes: Int64, _ units: Double, _ condition: PumpStatus.Condition) -> SessionView {
         var snapshot = LiveSnapshot()
         snapshot.now = .start.adding(minutes * Nanoseconds.minute)
-        snapshot.pump = PumpStatus(
+        let pump = PumpStatus(
             condition: condition, isConnected: true, reservoir: InsulinAmount(units: 60))
+        snapshot.pump = pump
         var insulin = PumpLedgerUnits(nil)
         insulin.basal = units
         snapshot.insulin = insulin
-        memory.take(snapshot)
+        memory.take(InsulinLook(at: snapshot.now, given: insulin, isDry: pump.givesNothing))
         return SessionView(facts, snapshot, .real, isFrozen: false, memory.now)
     }
 

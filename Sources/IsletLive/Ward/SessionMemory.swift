@@ -72,11 +72,10 @@ final class SessionMemory: Sendable {
     }
 
     /// The account of insulin every five minutes, and when the pump stopped.
-    func take(_ snapshot: LiveSnapshot) {
-        guard let insulin = snapshot.insulin else { return }
+    func take(_ insulin: InsulinLook) {
         state.withLock { state in
-            let now = snapshot.now
-            if snapshot.pump?.givesNothing != true {
+            let now = insulin.at
+            if !insulin.isDry {
                 (state.gaveAt, state.dryAt) = (now, nil)
             } else if state.dryAt == nil {
                 // It stopped between two looks: rather too early than too late, and by no more than a step.
@@ -87,7 +86,7 @@ final class SessionMemory: Sendable {
             {
                 return
             }
-            state.insulin.append(MetricPoint(now, insulin.bolus + insulin.basal))
+            state.insulin.append(MetricPoint(now, insulin.given.bolus + insulin.given.basal))
             if let first = state.insulin.first, first.at < now.adding(-Self.span - Nanoseconds.hour) {
                 state.insulin.removeAll { $0.at < now.adding(-Self.span) }
             }

@@ -40,7 +40,7 @@ extension Ward {
         let then = try LivePast.open(
             try JournalContent.read(journalPath(of: id)), studyPath: try file(of: id).studyPath, at: instant,
             now: newest, onUpgrade: { memory.take($0, self.keptMemory(of: id)) },
-            onRows: { memory.take($0) }, onLook: { memory.take($0) },
+            onRows: { memory.take($0) }, onInsulin: { memory.take($0) },
             isWanted: isWanted, listener: { past.take($0) })
         var view = SessionView(entry.facts, then.snapshot, .paused, isFrozen: false, memory.now)
         view.now = instant

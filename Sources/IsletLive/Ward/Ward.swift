@@ -249,7 +249,7 @@ package final class Ward: Sendable {
         let live = try LiveReplay.resume(
             journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
             engine: options.engine, onUpgrade: { memory.take($0, self.keptMemory(of: id)) },
-            onRows: { memory.take($0) }, onLook: { memory.take($0) }, isWanted: isWanted,
+            onRows: { memory.take($0) }, onInsulin: { memory.take($0) }, isWanted: isWanted,
             listener: { relay.take($0) })
         guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)

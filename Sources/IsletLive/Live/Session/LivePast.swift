@@ -21,7 +21,7 @@ package enum LivePast {
     package static func open(
         _ content: JournalContent, studyPath: String? = nil, at: Instant, now: Instant? = nil,
         onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
-        onLook: ((LiveSnapshot) -> Void)? = nil,
+        onInsulin: ((InsulinLook) -> Void)? = nil,
         isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
@@ -34,9 +34,8 @@ package enum LivePast {
         var stop = at
         for case .leap(let from, let to) in content.lines where from < at && at < to { stop = from }
         let replay = try LiveReplay(
-            content, studyPath: studyPath, until: stop, onUpgrade: onUpgrade, onRows: onRows, onLook: onLook,
-            isWanted: isWanted,
-            listener: listener)
+            content, studyPath: studyPath, until: stop, onUpgrade: onUpgrade, onRows: onRows,
+            onInsulin: onInsulin, isWanted: isWanted, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         if let upgrade = replay.session.opening.upgrade, at < upgrade.carry.at {
             throw upgrade.before(at, content.path)

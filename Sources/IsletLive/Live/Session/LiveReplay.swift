@@ -36,15 +36,20 @@ package struct LiveReplay {
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
         onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
-        onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
+        onInsulin: ((InsulinLook) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath, engine: engine), journal: nil, deadline: deadline,
             seams: seams,
-            onRows: onRows, onLook: onLook, listener: listener)
+            onRows: onRows, onInsulin: onInsulin, listener: listener)
         session.expectLate(content.lines)
         session.isWanted = isWanted
+        session.isShown = false
+        defer {
+            session.isShown = true
+            session.look()
+        }
         isTorn = content.isTorn
         if let upgrade = session.opening.upgrade { onUpgrade?(upgrade) }
         session.goOnUpgraded()
@@ -74,13 +79,14 @@ package struct LiveReplay {
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
         onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
-        onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
+        onInsulin: ((InsulinLook) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try reopened(path, studyPath: studyPath, engine: engine)
         let replay = try LiveReplay(
             content, studyPath: studyPath, deadline: deadline, seams: seams, engine: engine,
-            onUpgrade: onUpgrade, onRows: onRows, onLook: onLook, isWanted: isWanted, listener: listener)
+            onUpgrade: onUpgrade, onRows: onRows, onInsulin: onInsulin, isWanted: isWanted, listener: listener
+        )
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {

@@ -77,7 +77,9 @@ package final class LiveSession: @unchecked Sendable {
     private let listener: (LiveEvent) -> Void
     /// Sees what was recorded since the last time; nil where nobody looks.
     var onRows: ((SessionRecorder) -> Void)?
-    private let onLook: ((LiveSnapshot) -> Void)?
+    private let onInsulin: ((InsulinLook) -> Void)?
+    /// Whether anybody sees what is shown: nobody does before a replay is over.
+    var isShown = true
     /// Gets what devices outside are told, once it is on disk.
     package var onCommand: ((LinkCommand) -> Void)?
     /// Commands that a replay came to, and that its journal has not told of yet.
@@ -95,16 +97,16 @@ package final class LiveSession: @unchecked Sendable {
     ///   - journal: nil for a replay.
     ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
-    ///   - onLook: sees each snapshot when it is made.
+    ///   - onInsulin: sees what had left the pump at the end of each advance.
     ///   - listener: hears each event, in order, on the thread that advances.
     package init(
         _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(),
-        onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
+        onRows: ((SessionRecorder) -> Void)? = nil, onInsulin: ((InsulinLook) -> Void)? = nil,
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         self.onRows = onRows
-        self.onLook = onLook
+        self.onInsulin = onInsulin
         self.opening = opening
         self.journal = journal
         self.listener = listener
@@ -401,8 +403,8 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     func look() {
-        snapshot = LiveSnapshot(self, policy: door.policy)
-        onLook?(snapshot)
+        if let onInsulin, let insulin = InsulinLook(self) { onInsulin(insulin) }
+        if isShown { snapshot = LiveSnapshot(self, policy: door.policy) }
     }
 
     var inputContext: LiveInputContext {

@@ -136,6 +136,26 @@ package struct LiveSnapshot: Sendable, Codable {
     }
 }
 
+/// What had left a session's pump at an instant.
+package struct InsulinLook: Sendable {
+    package var at: Instant
+    package var given: PumpLedgerUnits
+    /// Whether the pump says that it gives nothing.
+    package var isDry: Bool
+
+    package init(at: Instant, given: PumpLedgerUnits, isDry: Bool) {
+        (self.at, self.given, self.isDry) = (at, given, isDry)
+    }
+
+    /// nil where there is no pump, or its session is over.
+    init?(_ live: LiveSession) {
+        guard let session = live.person, live.outcome == nil else { return nil }
+        self.init(
+            at: live.now, given: live.ledger,
+            isDry: session.executor.inspect { session.controls.status }.givesNothing)
+    }
+}
+
 extension LiveSnapshot {
     /// A session is about one subject, and whoever shows it names that.
     private mutating func dropSubject(_ policy: AlertPolicy) {
