@@ -27,10 +27,12 @@ static int64_t now(void) {
 
 uint64_t islet_bell_count(struct islet_bell *bell) { return __atomic_load_n(&bell->count, __ATOMIC_SEQ_CST); }
 
+int32_t islet_bell_waiting(struct islet_bell *bell) { return __atomic_load_n(&bell->waiting, __ATOMIC_SEQ_CST); }
+
 void islet_bell_ring(struct islet_bell *bell) {
     __atomic_fetch_add(&bell->count, 1, __ATOMIC_SEQ_CST);
     // Who counts as waiting from here on sees the new count before it sleeps.
-    if (__atomic_load_n(&bell->waiting, __ATOMIC_SEQ_CST) > 0) {
+    if (islet_bell_waiting(bell) > 0) {
         syscall(SYS_futex, lower_half(bell), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     }
 }

@@ -194,6 +194,27 @@ final class FakeClocks: LiveClocks {
         #expect(host.watch().isEmpty)
     }
 
+    /// Harm: one session has weeks to catch up on, or goes as fast as it can; on its thread everybody else is late until it has, and ten seconds later they are frozen.
+    @Test func whoHasWeeksToLiveKeepsNobodyOnItsThreadWaiting() throws {
+        let clocks = FakeClocks()
+        let host = LiveHost(clocks: clocks)
+        let long = try smallStudy(duration: "60d")
+        try add("hasty", to: host, pace: .max, study: long)
+        try add("steady", to: host, pace: .scaled(60), study: long)
+        let begun = clocks.continuousNanoseconds()
+        var (turns, latest) = (0, Int64(0))
+        host.turn(until: {
+            turns += 1
+            clocks.move(by: Nanoseconds.second)
+            let lived = host.status(of: "steady")?.snapshot.now.nanoseconds ?? 0
+            latest = max(latest, (clocks.continuousNanoseconds() - begun) * 60 - lived)
+            return turns == 100
+        })
+        #expect(host.status(of: "hasty")?.snapshot.phase == .running)
+        // It wants a thread every few minutes of its own time, and waits for two pieces of the other's.
+        #expect(latest <= 10 * Nanoseconds.minute)
+    }
+
     @Test func theWallClockIsSetAndNoTimerMoves() throws {
         let clocks = FakeClocks()
         let host = LiveHost(clocks: clocks)

@@ -39,6 +39,8 @@ struct islet_bell {
 
 /// How often it was rung.
 uint64_t islet_bell_count(struct islet_bell *bell);
+/// How many wait.
+int32_t islet_bell_waiting(struct islet_bell *bell);
 void islet_bell_ring(struct islet_bell *bell);
 
 /// Returns when it has been rung since the count was `heard`, or after so many nanoseconds.

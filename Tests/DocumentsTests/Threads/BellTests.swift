@@ -1,3 +1,4 @@
+import Glibc
 import IsletKernel
 import Synchronization
 import Testing
@@ -32,8 +33,12 @@ import Testing
                 woken.withLock { $0 += 1 }
             }
         }
+        // All of them asleep: one that comes later needs nobody to wake it.
+        while bell.waiting < 8 { usleep(100) }
+        usleep(20_000)
         bell.ring()
         for thread in waiting { thread.join() }
+        #expect(bell.waiting == 0)
         #expect(woken.withLock { $0 } == 8)
     }
 

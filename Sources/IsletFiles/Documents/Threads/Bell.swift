@@ -14,6 +14,9 @@ package final class Bell: @unchecked Sendable {
     /// How often it was rung.
     package var count: UInt64 { islet_bell_count(bell) }
 
+    /// How many wait.
+    var waiting: Int { Int(islet_bell_waiting(bell)) }
+
     package func ring() { islet_bell_ring(bell) }
 
     /// Returns when it has been rung since `count` was `heard`, or after so many nanoseconds.
