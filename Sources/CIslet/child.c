@@ -1,12 +1,14 @@
-// A child process in a group of its own, with a pipe for each of its standard descriptors.
+// A child process in a group of its own, with a pipe for each of its standard descriptors; and which processors threads may run on.
 
 #define _GNU_SOURCE
 #include "child.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <unistd.h>
 
 static int spawn(char *const words[], char *const variables[], int input, int output, int error, pid_t *child) {
@@ -54,3 +56,47 @@ int islet_spawn(char *const words[], char *const variables[], int *child, int *i
     fcntl(*error, F_SETFL, O_NONBLOCK);
     return 0;
 }
+
+_Static_assert(sizeof(islet_processors) == sizeof(cpu_set_t), "a set of processors as the kernel has it");
+
+static cpu_set_t kernel_set(const islet_processors *set) {
+    cpu_set_t copy;
+    memcpy(&copy, set, sizeof copy);
+    return copy;
+}
+
+int islet_get_processors(int thread, islet_processors *set) {
+    cpu_set_t found;
+    CPU_ZERO(&found);
+    if (sched_getaffinity(thread, sizeof found, &found)) return errno;
+    memcpy(set, &found, sizeof found);
+    return 0;
+}
+
+int islet_set_processors(int thread, const islet_processors *set) {
+    cpu_set_t wanted = kernel_set(set);
+    return sched_setaffinity(thread, sizeof wanted, &wanted) ? errno : 0;
+}
+
+islet_processors islet_one_processor(int processor) {
+    islet_processors set;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (processor >= 0 && processor < CPU_SETSIZE) CPU_SET(processor, &one);
+    memcpy(&set, &one, sizeof set);
+    return set;
+}
+
+int islet_has_processor(const islet_processors *set, int processor) {
+    cpu_set_t copy = kernel_set(set);
+    return processor >= 0 && processor < CPU_SETSIZE && CPU_ISSET(processor, &copy);
+}
+
+int islet_count_processors(const islet_processors *set) {
+    cpu_set_t copy = kernel_set(set);
+    return CPU_COUNT(&copy);
+}
+
+int islet_processor_now(void) { return sched_getcpu(); }
+
+int islet_thread_number(void) { return gettid(); }

@@ -278,6 +278,7 @@ package final class PluginHost: Sendable {
     /// A process whose session or group is over.
     func give(back process: PluginProcess) {
         guard ready.isolates else { return process.stop() }
+        process.part()
         idle.withLock { $0.append(process) }
     }
 

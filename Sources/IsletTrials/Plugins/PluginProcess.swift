@@ -30,6 +30,7 @@ final class PluginProcess: @unchecked Sendable {
     private var errorTail: [UInt8] = []
     private var isOver = false
     private var calls = 0
+    private(set) var shared = SharedProcessor()
     /// What has been read and not been taken.
     private(set) var input: [UInt8] = []
 
@@ -121,6 +122,7 @@ final class PluginProcess: @unchecked Sendable {
             while true {
                 if let (answer, end) = try whole(input) {
                     input.removeFirst(end)
+                    shared.note(CallClock.nanoseconds() - began, of: pid)
                     return answer
                 }
                 if wait(for: fromChild, POLLIN) {
@@ -176,7 +178,7 @@ final class PluginProcess: @unchecked Sendable {
         if errorBytes > Self.mostError {
             throw failure("more than 1 MiB on standard error", place)
         }
-        let used = Self.residentBytes(of: pid)
+        let used = ProcessFamily.residentBytes(of: pid)
         if used > memoryBytes {
             throw failure("\(used >> 20) MiB of memory, more than \(memoryBytes >> 20)", place)
         }
@@ -240,8 +242,12 @@ final class PluginProcess: @unchecked Sendable {
         }
     }
 
+    /// The session is over that it was asked for.
+    func part() { shared.part(from: pid) }
+
     /// Kills its group and waits for it. Safe to call twice.
     func stop() {
+        part()
         guard Self.running.withLock({ $0.remove(pid) }) != nil else { return }
         kill(-pid, SIGKILL)
         if !isOver {
@@ -271,29 +277,6 @@ final class PluginProcess: @unchecked Sendable {
     private var lastLines: [String] {
         String(decoding: errorTail, as: UTF8.self).split(separator: "\n").suffix(20).map {
             String($0.prefix(400))
-        }
-    }
-
-    /// Resident bytes of a process and its children.
-    private static func residentBytes(of pid: pid_t) -> Int {
-        var total = resident(pid)
-        let children = text("/proc/\(pid)/task/\(pid)/children")
-        for word in children.split(separator: " ") { total += pid_t(word).map(resident) ?? 0 }
-        return total
-    }
-
-    private static func resident(_ pid: pid_t) -> Int {
-        let words = text("/proc/\(pid)/statm").split(separator: " ")
-        return words.count > 1 ? (Int(words[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
-    }
-
-    private static func text(_ path: String) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-            let count = read(file, buffer.baseAddress, buffer.count)
-            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
         }
     }
 }
