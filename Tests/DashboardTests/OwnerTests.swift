@@ -126,4 +126,34 @@ import Testing
             #expect(page.contains("can’t be followed"))
         }
     }
+
+    /// What was set while the store could not be opened is the newer of the two.
+    @Test func aStoreThatOpensLaterGetsWhatItMissed() throws {
+        try withFolder { folder in
+            let (store, away) = (folder + "/ann.sqlite", folder + "/away.sqlite")
+            var id = ""
+            do {
+                let first = try desk(folder)
+                id = try first.session(from: 1)
+                #expect(first.tell(id, #"{"command":"threshold","metric":"glucose","low":90}"#).status == 202)
+                first.ward.followOwner()
+                first.ward.close()
+            }
+            try FileManager.default.moveItem(atPath: store, toPath: away)
+            try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+            let second = try desk(folder)
+            second.ward.followOwner()
+            #expect(second.ward.ownerProblem != nil)
+            #expect(threshold(second, id)["low"] as? Double == 90)
+            #expect(second.tell(id, #"{"command":"threshold","metric":"glucose","low":75}"#).status == 202)
+            try FileManager.default.removeItem(atPath: store)
+            try FileManager.default.moveItem(atPath: away, toPath: store)
+            second.ward.followOwner()
+            #expect(second.ward.ownerProblem == nil)
+            #expect(threshold(second, id)["low"] as? Double == 75)
+            let kept = try SQLiteOwnerStore(path: store)
+            #expect(OwnerSettings(try kept.ledger()).thresholds(of: id).first?.min == 75)
+            second.ward.close()
+        }
+    }
 }

@@ -64,6 +64,44 @@ import IsletLive
         }
     }
 
+    /// In an empty one's place another would be begun, and whoever lived in it would be alone.
+    @Test func aWardThatCannotBeReadIsNoEmptyOne() throws {
+        try withFolder { folder in
+            let first = try Desk(folder)
+            let id = try first.session(from: 1)
+            first.ward.close()
+            let (sessions, away) = (folder + "/sessions", folder + "/away")
+            try FileManager.default.moveItem(atPath: sessions, toPath: away)
+            #expect(FileManager.default.createFile(atPath: sessions, contents: nil))
+            #expect(throws: (any Error).self) { try Ward(Ward.Options(folder: folder)) }
+            try FileManager.default.removeItem(atPath: sessions)
+            try FileManager.default.moveItem(atPath: away, toPath: sessions)
+            #expect(try Desk(folder).ward.ids == [id])
+        }
+    }
+
+    /// Whoever asked hears that it is there still, and it goes on by itself where the disk takes something again.
+    @Test func whatCannotBeDeletedStaysAndGoesOn() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            let id = try desk.session(from: 1)
+            let digest = desk.answer("GET", "/api/sessions/\(id)").json["digest"] as? String
+            let refused = try asNobody(seeing: folder + "/sessions") {
+                desk.answer("DELETE", "/api/sessions/\(id)")
+            }
+            #expect(refused.status >= 500, "\(refused.text)")
+            func shown() -> [String: Any] { desk.answer("GET", "/api/sessions/\(id)").json }
+            #expect(shown()["phase"] as? String == "failed")
+            #expect((shown()["reason"] as? String)?.contains("could not be deleted") ?? false)
+            #expect(FileManager.default.fileExists(atPath: desk.ward.journalPath(of: id)))
+            desk.ward.goOnWhereThereIsRoom(at: 1_000_000_000)
+            desk.ward.goOnWhereThereIsRoom(at: 62_000_000_000)
+            for _ in 0..<600 where shown()["phase"] as? String != "running" { usleep(50_000) }
+            #expect(shown()["digest"] as? String == digest)
+            #expect(desk.answer("DELETE", "/api/sessions/\(id)").status == 204)
+        }
+    }
+
     /// A look touches no session: its digest and its number stay.
     @Test func looksChangeNothing() throws {
         try withFolder { folder in

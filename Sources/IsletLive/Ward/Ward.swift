@@ -100,13 +100,19 @@ package final class Ward: Sendable {
         lock = try ResultFolder(path: options.folder).lock()
         state = Mutex(State())
         openOwner()
-        try Self.makeFolder(sessionsFolder)
-        // Whoever made it before: what is in it is for nobody else.
-        chmod(sessionsFolder, 0o700)
-        // A ward that can't be read is not an empty one, in whose place another would be begun.
-        let names = try names(inDirectory: sessionsFolder)
+        let there: [String]
+        do {
+            try Self.makeFolder(sessionsFolder)
+            // Whoever made it before: what is in it is for nobody else.
+            chmod(sessionsFolder, 0o700)
+            // A ward that can't be read is not an empty one, in whose place another would be begun.
+            there = try names(inDirectory: sessionsFolder)
+        } catch {
+            lock.release()
+            throw error
+        }
         var found: [String: Entry] = [:]
-        for name in names.sorted() {
+        for name in there.sorted() {
             if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
                 try? FileManager.default.removeItem(atPath: "\(sessionsFolder)/\(name)")
             } else if Self.isID(name) {
