@@ -92,7 +92,24 @@ class Person:
 
     def __init__(self, row, names):
         self._take(row, names)
-        self.random = random.Random(self.seed)
+        self._random = None
+
+    @property
+    def random(self):
+        # Made where it is asked for: its state is 625 numbers, kept for each step that may be undone.
+        if self._random is None:
+            self._random = random.Random(self.seed)
+        return self._random
+
+    def _drawn(self):
+        """How far `random` is, for `_rewind`."""
+        return self._random and self._random.getstate()
+
+    def _rewind(self, drawn):
+        if drawn is None:
+            self._random = None
+        else:
+            self.random.setstate(drawn)
 
     def _take(self, row, names):
         cells = dict(zip(names, row))
@@ -192,15 +209,16 @@ class Algorithm:
         raise NotImplementedError("step")
 
     def snapshot(self):
-        """What `restore` goes back to: by default a copy of the attributes."""
+        """What `restore` goes back to: by default a copy of the attributes, in which what was one object still is."""
         # Nothing but the person. It is a dict of its own: whoever overrides this may add to it.
         if len(self.__dict__) == 1 and "person" in self.__dict__:
             return {}
         kept = self.__dict__.copy()
         del kept["person"]
-        for name, value in kept.items():
-            if type(value) not in _PLAIN:
-                kept[name] = copy.deepcopy(value)
+        deep = {name: value for name, value in kept.items() if type(value) not in _PLAIN}
+        if deep:
+            # All at once: two attributes may share an object. The person and this object are the same before and after.
+            kept.update(copy.deepcopy(deep, {id(self.person): self.person, id(self): self}))
         return kept
 
     def restore(self, saved):
@@ -311,9 +329,16 @@ def _fail(handle, step, text):
     return _frame(_FAIL, 1, struct.pack("<qq", handle, step) + text.encode("utf-8", "replace")[:4000])
 
 
+_whole_errors = 20
+
+
 def _why(error):
-    """The error in one line, and where it was raised; the whole of it goes to standard error."""
-    traceback.print_exc()
+    """The error in one line, and where it was raised; the whole of the first ones goes to standard error."""
+    global _whole_errors
+    # Each step's answer has its line: who fails at every step fails at its steps, and not for having said too much.
+    if _whole_errors:
+        _whole_errors -= 1
+        traceback.print_exc()
     last = traceback.extract_tb(error.__traceback__)
     place = " (%s:%d)" % (os.path.basename(last[-1].filename), last[-1].lineno) if last else ""
     return "%s: %s%s" % (type(error).__name__, " ".join(str(error).split()), place)
@@ -375,8 +400,15 @@ def serve(kind):
     os._exit(0)
 
 
+#: How a child leaves whose session is over; nobody else's exit code is likely to be it.
+_OVER = 211
+
+
 def _serve_apart(kind, hello, pipe):
-    """A child for each session: whatever it does to its modules, generators and caches ends with it."""
+    """A child for each session: whatever it does to its modules, generators and caches ends with it.
+
+    Only `_OVER` says that its session is over: an algorithm may leave, also with 0, in the middle of a step.
+    """
     # What is there already is no child's garbage: looking through it would copy its memory.
     gc.freeze()
     while True:
@@ -389,17 +421,17 @@ def _serve_apart(kind, hello, pipe):
             except _Ended:
                 pass
             sys.stderr.flush()
-            os._exit(0)
+            os._exit(_OVER)
         pipe.bytes = b""
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             os.kill(os.getpid(), os.WTERMSIG(status))
-        if status:
+        if os.WEXITSTATUS(status) != _OVER:
             os._exit(os.WEXITSTATUS(status))
 
 
 class _Seat:
-    __slots__ = ("algorithm", "person", "saved", "step", "snapshot")
+    __slots__ = ("algorithm", "person", "saved", "drawn", "step", "snapshot")
 
 
 def _own_row(handle, step, said, names):
@@ -434,9 +466,10 @@ def _serve_each(kind, hello, pipe):
                 if flags & 24:
                     if flags & 16 and seat.saved is not None:
                         seat.algorithm.restore(seat.saved)
+                        seat.person._rewind(seat.drawn)
                     if flags & 8:
                         earlier = histories.pop(handle, None)
-                seat.saved = seat.snapshot()
+                seat.saved, seat.drawn = seat.snapshot(), seat.person._drawn()
                 try:
                     said = seat.step(Step(row, seat.person, earlier))
                     if listens:
@@ -467,7 +500,7 @@ def _serve_each(kind, hello, pipe):
                     seat.person._take(row, begin_names)
                     continue
                 seat = seats[row[0]] = _Seat()
-                seat.person, seat.saved = Person(row, begin_names), None
+                seat.person, seat.saved, seat.drawn = Person(row, begin_names), None, None
                 algorithm = seat.algorithm = kind()
                 algorithm.person = seat.person
                 seat.step, seat.snapshot = algorithm.step, algorithm.snapshot

@@ -107,13 +107,17 @@ struct LiveRunCommand: ParsableCommand {
         let source = try feed.map { try FeedSource($0) }
         let key = try seal.map { try SealKey(file: $0) }
         var (feed, server): (Feed?, (any GlucoseServer)?) = (nil, nil)
-        if case .file(let path)? = source { feed = try Feed(path, zone: read.start.offsetMinutes) }
-        if case .server(let named, _)? = source { server = named }
         let isFed = source != nil
-        let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false
         let path = "\(journal)/session-\(session).journal"
-        let serverStart = server == nil ? nil : try serverStart(read, path)
-        let study = (feed?.start ?? serverStart).map { read.fed(from: $0) } ?? read
+        let known = isFed ? try start(ofJournal: path) : nil
+        if case .file(let path)? = source {
+            feed = try Feed(path, zone: read.start.offsetMinutes, goingOnFrom: known)
+        }
+        if case .server(let named, _)? = source { server = named }
+        let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false
+        let start = try feed?.start ?? (server == nil ? nil : known ?? startNow(read))
+        let study = start.map { read.fed(from: $0) } ?? read
+        if let feed, grows, pace == "1", known == nil { try check(study, lastsBeyondNow: feed) }
         if mkdir(journal, 0o700) != 0, errno != EEXIST {
             throw OutputError(path: journal, doing: "create the directory", errno: errno)
         }
@@ -186,13 +190,26 @@ struct LiveRunCommand: ParsableCommand {
         live.advance(to: goal)
     }
 
-    /// Now; for a session that goes on, its own.
-    private func serverStart(_ study: Study, _ path: String) throws -> StudyStart {
-        if access(path, F_OK) == 0, !JournalContent.isUnbegun(path) {
-            // Whichever engine lived it: this one goes on.
-            return try LiveOpening(try JournalContent.read(path), studyPath: self.study, engine: nil)
-                .study.start
-        }
+    /// Whoever is to be watched would not be, from the first minute on.
+    private func check(_ study: Study, lastsBeyondNow feed: Feed) throws {
+        let elapsed = SystemClocks().utcNanoseconds() / Nanoseconds.second - feed.start.unixSeconds
+        guard study.duration.seconds <= elapsed else { return }
+        throw InputError(
+            file: self.study,
+            found:
+                "a duration of \(study.duration), over before now: \(feed.file.path) begins at \(feed.start.text)",
+            expected:
+                "one that reaches beyond now, as with --set duration=\(elapsed / 86_400 + 30)d, or a file that begins later"
+        )
+    }
+
+    /// Whichever engine lived it: this one goes on. nil where nothing has begun.
+    private func start(ofJournal path: String) throws -> StudyStart? {
+        guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else { return nil }
+        return try LiveOpening(try JournalContent.read(path), studyPath: study, engine: nil).study.start
+    }
+
+    private func startNow(_ study: Study) throws -> StudyStart {
         let now = SystemClocks().utcNanoseconds() / Nanoseconds.second
         guard let start = Feed.start(unixSeconds: now, offsetMinutes: study.start.offsetMinutes) else {
             throw InputError(

@@ -44,6 +44,8 @@ struct AlertsExplainCommand: ParsableCommand {
     @Option(help: "The study file, where its cohort's table is relative to it.")
     var study: String?
 
+    @OptionGroup var algorithms: AlgorithmPermission
+
     @OptionGroup var units: GlucoseUnits
 
     func run() throws {
@@ -51,7 +53,8 @@ struct AlertsExplainCommand: ParsableCommand {
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
         let sessions = try ResultSessions(
-            store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount)
+            store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount,
+            allowsAlgorithms: algorithms.isGiven)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (subject, arm) = try sessions.subjectAndArm(of: stored)
         let shadow = try policy.flatMap { try sessions.policy($0, in: arm) }

@@ -53,6 +53,8 @@ struct PowerCommand: ParsableCommand {
 
     @OptionGroup var threads: ThreadCount
 
+    @OptionGroup var algorithms: AlgorithmPermission
+
     @OptionGroup var units: GlucoseUnits
 
     func validate() throws {
@@ -83,7 +85,7 @@ struct PowerCommand: ParsableCommand {
         let half: (days: Double, differences: [Double])?
         do {
             half = try pair.firstHalf(
-                studyPath: source.study ?? pilot, jobs: threads.count,
+                studyPath: source.study ?? pilot, jobs: threads.count, allowsAlgorithms: algorithms.isGiven,
                 isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw OutputError(.temporary, path: pilot, message: "interrupted")

@@ -329,7 +329,7 @@ struct RunCommand: ParsableCommand {
             throw error
         }
         progress.finish()
-        tellListeners(of: study)
+        tellFailedSteps(of: study)
         guard isDone else {
             try store.close()
             if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count, study.tolerate ?? 0) }
@@ -377,14 +377,18 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Steps of listeners that came to nothing: their numbers were absent, and nobody else's.
-    private func tellListeners(of study: Study) {
-        for arm in study.arms {
-            guard let (count, first) = arm.listener?.host?.failedSteps, count > 0 else { continue }
+    /// Steps of programs that came to nothing: of a listener's the numbers were absent, by an algorithm's nobody got insulin. A table doesn't show it.
+    private func tellFailedSteps(of study: Study) {
+        func tell(_ arm: String, _ whose: String, _ failed: (count: Int, first: String)?, _ so: String) {
+            guard let failed, failed.count > 0 else { return }
             StandardStream.error.writeLineIgnoringFailure(
                 printable(
-                    "\(arm.name): its listener failed in \(count) \(count == 1 ? "step" : "steps"), whose numbers are absent; the first: \(first)",
+                    "\(arm): its \(whose) failed in \(failed.count) \(failed.count == 1 ? "step" : "steps"), \(so); the first: \(failed.first)",
                     limit: 1500))
+        }
+        for arm in study.arms {
+            tell(arm.name, "listener", arm.listener?.host?.failedSteps, "whose numbers are absent")
+            tell(arm.name, "algorithm", arm.plugin?.host?.failedSteps, "which gave nothing")
         }
     }
 
@@ -475,7 +479,9 @@ struct RunCommand: ParsableCommand {
         if let shard { words += ["--shard", shard] }
         if let plan { words += ["--plan", plan] }
         if let seal { words += ["--seal", seal] }
+        if let scratch { words += ["--scratch", scratch] }
         if sensitivity { words.append("--sensitivity") }
+        if algorithms.isGiven { words.append("--allow-algorithm") }
         return words.map(shellWord).joined(separator: " ")
     }
 }

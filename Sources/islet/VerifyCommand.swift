@@ -157,11 +157,10 @@ struct VerifyCommand: ParsableCommand {
             }
             do {
                 // A session's index is of the folder that was named.
-                try verification.rerun(
+                rerun = try verification.rerun(
                     arguments.session != nil && !place.isEmpty ? .none : choice, store,
                     compare: { record in
-                        rerun += 1
-                        return try store.differences(
+                        try store.differences(
                             from: record, outcomes: outcomes,
                             policyOutcomes: PolicyOutcome.storedNames)
                     },

@@ -54,6 +54,10 @@ import Testing
         let replayed = try islet(
             "replay", folder.appending(path: "9").path(), "--session", "3", "--allow-algorithm")
         #expect(replayed.status == 0 && replayed.output.contains("as stored"), "\(replayed.error)")
+        let listed = try islet(
+            "alerts", "explain", folder.appending(path: "9").path(), "--session", "3", "--list",
+            "--allow-algorithm")
+        #expect(listed.status == 0 && listed.output.contains("equal to the stored one"), "\(listed.error)")
     }
 
     /// mine.py, of which a process serves a group, and each person has an object.
@@ -232,6 +236,116 @@ import Testing
         let verified = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
         #expect(verified.status == 0, "\(verified.output)\(verified.error)")
         #expect(try digest(run(path, folder.appending(path: "again"), "--jobs", "2")) == digest(two))
+    }
+
+    /// A class of ten lines with something more in its step, or before it.
+    private func mine(_ folder: URL, step: String, before: String = "", name: String = "mine") throws {
+        let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        let first = "        rate = s.therapy.basal\n"
+        #expect(text.contains(first))
+        try ("import os, sys, time\n" + text).replacingOccurrences(
+            of: first, with: "        \(step)\n\(first)"
+        )
+        .replacingOccurrences(of: "class Mine", with: before + "class Mine")
+        .write(to: folder.appending(path: name + ".py"), atomically: true, encoding: .utf8)
+    }
+
+    /// One person's step ends the program of all: alone nobody else comes to that end.
+    @Test func aGroupThatIsToleratedIsVerifiedAsOne() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(
+            folder, step: "if s.subject[-1] == '2' and s.step == 50: os._exit(9)")
+        let path = folder.appending(path: "mine.py")
+        try String(contentsOf: path, encoding: .utf8)
+            .replacingOccurrences(of: "    gain =", with: "    runs = \"together\"\n    gain =")
+            .write(to: path, atomically: true, encoding: .utf8)
+        let out = folder.appending(path: "out")
+        let ran = try run(try study(folder, "{ python: mine.py, group: 3 }", "tolerate: 3"), out)
+        #expect(ran.status == 0 && ran.error.contains("3 of 5 sessions failed"), "\(ran.error)")
+        let verified = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
+        #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+        // What is otherwise is found as ever.
+        try mine(folder, step: "if s.subject[-1] == '2' and s.step == 51: os._exit(9)")
+        let changed = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
+        #expect(changed.status != 0)
+    }
+
+    /// What a session may print is its own: a process serves one after the other, and how many hangs on the workers.
+    @Test func whatIsPrintedCountsForOneSession() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(folder, step: "sys.stderr.write('x' * 2000 + chr(10))")
+        let quiet = try run(
+            try study(folder, "{ python: mine.py }"), folder.appending(path: "out"), "--jobs", "1")
+        #expect(quiet.status == 0, "\(quiet.error.suffix(2000))")
+        try mine(folder, step: "sys.stderr.write('x' * 4000 + chr(10))")
+        let loud = try run(
+            try study(folder, "{ python: mine.py }"), folder.appending(path: "loud"), "--jobs", "1")
+        #expect(loud.status == 1 && loud.error.contains("more than 1 MiB on standard error"))
+        // Nor has a step that fails, each time, said too much.
+        try mine(folder, step: "raise ValueError('never')")
+        let failing = try study(folder, "{ python: mine.py }")
+        let text = try String(contentsOfFile: failing, encoding: .utf8)
+        try text.replacingOccurrences(of: "duration: 1d", with: "duration: 14d")
+            .write(toFile: failing, atomically: true, encoding: .utf8)
+        let failed = try run(failing, folder.appending(path: "failing"), "--jobs", "1")
+        #expect(failed.status == 0, "\(failed.error.suffix(2000))")
+    }
+
+    /// What a fork shares with who made it is there once.
+    @Test func whatIsLoadedOnceCountsOnce() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(folder, step: "pass", before: "MODEL = b'x' * (130 << 20)\n\n\n")
+        let path = try study(folder, "{ python: mine.py, memory: 200 }")
+        let ran = try run(path, folder.appending(path: "out"), "--jobs", "1")
+        #expect(ran.status == 0, "\(ran.error.suffix(2000))")
+        try mine(folder, step: "pass", before: "MODEL = b'x' * (230 << 20)\n\n\n")
+        let more = try run(path, folder.appending(path: "more"), "--jobs", "1")
+        #expect(more.status != 0 && more.error.contains("more than 200"), "\(more.error.suffix(2000))")
+    }
+
+    /// It has not answered, however well it left.
+    @Test(arguments: ["sys.exit()", "sys.exit(0)", "os._exit(0)"])
+    func whoLeavesInAStepHasFailed(_ words: String) throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(folder, step: "if s.step == 50 and s.subject[-1] == '2': \(words)")
+        let ran = try run(
+            try study(folder, "{ python: mine.py, timeout: 100s }"), folder.appending(path: "out"))
+        #expect(ran.status == 1 && ran.error.contains("1 of 5 sessions failed"), "\(ran.error)")
+        #expect(ran.error.contains("left with exit code 0"), "\(ran.error)")
+    }
+
+    /// The others would live for hours, a worker fewer, before anybody heard of it.
+    @Test func oneThatTakesTooLongEndsTheRunWithWhatIsUnderWay() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let begun = folder.appending(path: "begun").path()
+        try mine(
+            folder,
+            step: """
+                if s.step == 0: open('\(begun)', 'a').write('x')
+                        time.sleep(1000 if s.subject[-1] == '1' else 0.02)
+                """)
+        let path = try study(folder, "{ python: mine.py, timeout: 1s }")
+        let ran = try run(path, folder.appending(path: "out"), "--jobs", "2")
+        #expect(ran.status == 75 && ran.error.contains("within 1 s"), "\(ran.error)")
+        #expect(try String(contentsOfFile: begun, encoding: .utf8) == "xx")
+    }
+
+    /// Draws of an undone step are undone, as all else of it.
+    @Test func whoDrawsIsTheSameAfterAnUndoneStep() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(folder, step: "luck = self.person.random.random()", name: "drawn")
+        let path = folder.appending(path: "drawn.py")
+        try String(contentsOf: path, encoding: .utf8)
+            .replacingOccurrences(of: "max(0, rate)", with: "max(0, rate) * (0.9 + 0.1 * luck)")
+            .write(to: path, atomically: true, encoding: .utf8)
+        let checked = try islet("algorithm", "check", path.path())
+        #expect(checked.status == 0, "\(checked.error)")
     }
 
     /// One whose answer hangs on who else is asked.
@@ -417,6 +531,10 @@ import Testing
         let outcome = try islet(
             "run", path, "--allow-algorithm", "--quiet", "--no-report", "--jobs", "1", "--out", out)
         #expect(outcome.status == 0, "\(outcome.error)")
+        // No table shows it.
+        #expect(
+            outcome.error.contains("a: its algorithm failed in 5 steps, which gave nothing; the first: ")
+                && outcome.error.contains(word), "\(outcome.error)")
         let steps = try islet(
             "export", out, "--what", "steps", "--session", "0", "--quiet", "--allow-algorithm")
         let lines = steps.output.split(separator: "\n").map(String.init)

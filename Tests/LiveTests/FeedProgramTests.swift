@@ -62,6 +62,58 @@ import Testing
         }
     }
 
+    /// Harm: one row that is malformed, or older than the first, and from the next restart on nobody is watched.
+    @Test func noRowKeepsASessionFromGoingOn() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSinceNow: -7200)
+            let trace = folder + "/trace.csv"
+            var text = "time,glucose_mgdl\n"
+            for minutes in stride(from: 0, to: 115, by: 5) {
+                text += row(begin.addingTimeInterval(Double(minutes) * 60), 100 + minutes / 5)
+            }
+            try write(Array(text.utf8), to: trace)
+            let first = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/1")
+            wait(first, for: "no more readings")
+            _ = first.kill(SIGKILL)
+            text +=
+                "nonsense\n" + row(begin.addingTimeInterval(-3600), 90)
+                + row(begin.addingTimeInterval(7200), 180)
+            try write(Array(text.utf8), to: trace)
+            let second = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/2")
+            wait(second, for: "left out: \(trace):25: found 1 field")
+            wait(second, for: "\(trace):26: left out")
+            wait(second, for: "reading    180.0 mg/dL")
+            _ = second.kill(SIGKILL)
+            // Begun anew, as logs are: what will come is waited for.
+            try write(Array("time,glucose_mgdl\n".utf8), to: trace)
+            let third = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/3")
+            wait(third, for: "no more readings")
+            third.say("quit")
+            third.process.waitUntilExit()
+            #expect(third.process.terminationStatus == 0)
+        }
+    }
+
+    /// Harm: it would be over before anybody is watched, and leave with 0.
+    @Test func aDurationThatIsOverBeforeNowIsRefused() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSinceNow: -200 * 3600)
+            var text = "time,glucose_mgdl\n"
+            for hours in 0..<200 { text += row(begin.addingTimeInterval(Double(hours) * 3600 + 3000), 120) }
+            try write(Array(text.utf8), to: folder + "/trace.csv")
+            let feed = "file:" + folder + "/trace.csv"
+            let short = try start(folder, "--pace", "1", "--set", "duration=8d", "--feed", feed, output: "/1")
+            short.process.waitUntilExit()
+            #expect(short.process.terminationStatus == 65)
+            #expect(!FileManager.default.fileExists(atPath: folder + "/live"))
+            let long = try start(folder, "--pace", "1", "--set", "duration=9d", "--feed", feed, output: "/2")
+            wait(long, for: "no more readings")
+            long.say("quit")
+            long.process.waitUntilExit()
+            #expect(long.process.terminationStatus == 0)
+        }
+    }
+
     /// Harm: a full disk under a log ends the program that watches somebody, or doses them.
     @Test func aFullLogEndsNoSessionThatWatchesSomebody() throws {
         try withFolder { folder in

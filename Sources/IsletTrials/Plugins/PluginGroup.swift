@@ -67,10 +67,10 @@ package final class PluginGroup {
         do {
             let reader = PluginAnswers(host.ready, questions, members)
             return host.ready.isPacked
-                ? try process.call(bytes, at: place) { (bytes) throws(PluginFrame.NoFrame) in
+                ? try process.call(bytes, at: place, isAsked: true) { (bytes) throws(PluginFrame.NoFrame) in
                     try reader.packed(bytes)
                 }
-                : try process.call(bytes, at: place) { (bytes) throws(PluginFrame.NoFrame) in
+                : try process.call(bytes, at: place, isAsked: true) { (bytes) throws(PluginFrame.NoFrame) in
                     try reader.lines(bytes)
                 }
         } catch {

@@ -282,12 +282,12 @@ package final class PluginHost: Sendable {
         idle.withLock { $0.append(process) }
     }
 
-    /// A step of a listener that came to nothing: its session goes on.
+    /// A step that came to nothing: its session goes on.
     func countFailedStep(_ cause: String) {
         failed.withLock { $0 = ($0.count + 1, $0.count == 0 ? cause : $0.first) }
     }
 
-    /// How many steps of a listener came to nothing, and why the first did.
+    /// How many steps came to nothing, in all sessions, and why the first did.
     package var failedSteps: (count: Int, first: String) { failed.withLock { $0 } }
 
     /// Where a person of this index sits.

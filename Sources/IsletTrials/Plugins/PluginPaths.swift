@@ -90,6 +90,8 @@ extension Study {
     /// - Parameter studyPath: what their paths are relative to.
     /// - Throws: `InputError` where one can't be had, or does not fit the study.
     package mutating func startAlgorithms(studyPath: String) throws {
+        // Each process of a program has three, and a group may have a process for each of its people.
+        if hasPlugins { DescriptorLimit.raised(to: 1 << 16) }
         for place in arms.indices {
             if let host = try start(arms[place].plugin, studyPath) {
                 arms[place].plugin = ArmPlugin(reference: host.reference, host: host)

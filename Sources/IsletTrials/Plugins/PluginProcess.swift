@@ -92,9 +92,11 @@ final class PluginProcess: @unchecked Sendable {
     // MARK: Calls
 
     /// Sends `bytes`, then reads until `whole` finds what it looks for in what has been read and not been taken, and says where it ends.
-    /// - Parameter place: where the sessions stand, for messages.
+    /// - Parameters:
+    ///   - place: where the sessions stand, for messages.
+    ///   - isAsked: whether it is a step that it answers, as thousands will follow.
     func call<Answer>(
-        _ bytes: [UInt8], at place: () -> String,
+        _ bytes: [UInt8], at place: () -> String, isAsked: Bool = false,
         _ whole: ([UInt8]) throws(PluginFrame.NoFrame) -> (Answer, end: Int)?
     ) throws -> Answer {
         let began = CallClock.nanoseconds()
@@ -122,7 +124,7 @@ final class PluginProcess: @unchecked Sendable {
             while true {
                 if let (answer, end) = try whole(input) {
                     input.removeFirst(end)
-                    shared.note(CallClock.nanoseconds() - began, of: pid)
+                    if isAsked { shared.note(CallClock.nanoseconds() - began, of: pid) }
                     return answer
                 }
                 if wait(for: fromChild, POLLIN) {
@@ -130,6 +132,8 @@ final class PluginProcess: @unchecked Sendable {
                 } else {
                     // Children of its own may hold its output open after its end.
                     if hasEnded { throw ended(place) }
+                    // It may have threads and children at work that one processor would hold up.
+                    shared.keepsWaiting(pid)
                     try look(place)
                 }
                 try checkTime(since: began, place)
@@ -178,8 +182,7 @@ final class PluginProcess: @unchecked Sendable {
         if errorBytes > Self.mostError {
             throw failure("more than 1 MiB on standard error", place)
         }
-        let used = ProcessFamily.residentBytes(of: pid)
-        if used > memoryBytes {
+        if let used = ProcessFamily.bytes(of: pid, above: memoryBytes) {
             throw failure("\(used >> 20) MiB of memory, more than \(memoryBytes >> 20)", place)
         }
     }
@@ -242,12 +245,16 @@ final class PluginProcess: @unchecked Sendable {
         }
     }
 
-    /// The session is over that it was asked for.
-    func part() { shared.part(from: pid) }
+    /// The session is over that it was asked for: what the next one is judged by begins anew.
+    func part() {
+        shared.part(from: pid)
+        readError()
+        (errorBytes, errorTail) = (0, [])
+    }
 
     /// Kills its group and waits for it. Safe to call twice.
     func stop() {
-        part()
+        shared.part(from: pid)
         guard Self.running.withLock({ $0.remove(pid) }) != nil else { return }
         kill(-pid, SIGKILL)
         if !isOver {

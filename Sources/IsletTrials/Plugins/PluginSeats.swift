@@ -1,7 +1,7 @@
 // The programs of an arm, and the sessions that ask them: an algorithm, who listens beside one, or both.
 //
 // Guarantees: a program that runs `together` has one process for all its sessions, any other one for each; both are asked at the same held step, about the same
-// input. What is wrong with a listener's answer is no step's failure: its numbers are absent, its state goes back, and the program's count of such steps rises.
+// input. What is wrong with a listener's answer is no step's failure: its numbers are absent, and its state goes back. Steps that came to nothing are counted, of each program.
 
 import IsletDevices
 import IsletKernel
@@ -72,6 +72,7 @@ final class PluginSeats {
                 try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask($0)
             }
         }
+        if let host = hosts.algorithm, case .failed(let cause) = said?.step { host.countFailedStep(cause) }
         var answer = HeldAnswer(
             algorithm: said?.step, numbers: hosts.haveNumbers ? said?.numbers ?? [] : nil)
         if let host = hosts.listener, let asked = question.listener {
@@ -89,6 +90,7 @@ final class PluginSeats {
         if let host = hosts.algorithm {
             let said = try ask(host, &algorithm, asked, \.algorithm) { $0.seeds.algorithm }
             for (place, answer) in said.enumerated() {
+                if case .failed(let cause) = answer.step { host.countFailedStep(cause) }
                 answers[place].algorithm = answer.step
                 answers[place].numbers? += answer.numbers
             }

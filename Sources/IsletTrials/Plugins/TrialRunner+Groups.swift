@@ -56,6 +56,16 @@ extension TrialRunner {
         return units
     }
 
+    /// Of a group whose program failed, and was tolerated, nobody comes to the same alone: all of it, lived again.
+    /// - Returns: nil for a session that is of no group, or of a study that tolerates nothing.
+    func runWithItsGroup(_ session: Int) throws -> [SessionRecord]? {
+        let (index, arm) = session.quotientAndRemainder(dividingBy: study.arms.count)
+        guard study.tolerate != nil, let group = try PluginHosts(study.arms[arm]).group else { return nil }
+        let first = index / group * group
+        let members = first..<min(first + group, cohort.count)
+        return try live(members.map { $0 * study.arms.count + arm }).records
+    }
+
     /// Lives the sessions of a unit.
     /// - Returns: what they came to, and why a program of theirs failed: each has ended early by that then.
     /// - Throws: what ends the run.

@@ -53,13 +53,15 @@ package struct PowerPilot {
     /// What the first half of the days comes to, whole days; nil for a pilot of less than two days.
     /// - Throws: `InputError` where the people are not the pilot's; `CancellationError`; what a session throws.
     package func firstHalf(
-        studyPath: String, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
+        studyPath: String, jobs: Int, allowsAlgorithms: Bool = false,
+        isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (days: Double, differences: [Double])? {
         let halfDays = Int64(days / 2)
         guard halfDays >= 1 else { return nil }
         // Days that another engine lived are no part of these.
         try values.identity.checkEngine(of: values.folder, "a pilot")
-        let study = values.study
+        var study = values.study
+        if allowsAlgorithms { try study.startAlgorithms(studyPath: studyPath) }
         let cohort = try study.makeCohort(
             studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
         var here = RunIdentity(version: values.identity.version, shard: .whole, cohort: cohort)

@@ -147,7 +147,7 @@ package struct TrialRunner: Sendable {
     ///   - isInterrupted: asked before each session; true stops the run after the sessions under way.
     ///   - progress: told of each session once it is stored.
     ///   - failures: where the run goes on without sessions whose program failed, those; else the first ends it. As many as the study
-    ///     tolerates are stored at the end, as ended early.
+    ///     tolerates are stored as ended early, once all others are.
     /// - Returns: whether all sessions of the shard are stored now.
     /// - Throws: what the store throws, and what a session throws that can't be assembled.
     package func run(
@@ -165,7 +165,7 @@ package struct TrialRunner: Sendable {
         let failure = Mutex<(any Error)?>(nil)
         let workers = try Workers.start(jobs: jobs) {
             defer { queue.finish() }
-            while !isInterrupted() {
+            while !isInterrupted(), failure.withLock({ $0 == nil }) {
                 let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard position < units.count else { return }
                 do {
@@ -200,7 +200,10 @@ package struct TrialRunner: Sendable {
             throw error
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
-        if let failures, failures.count > 0, UInt64(failures.count) <= study.tolerate ?? 0 {
+        // What a run that was stopped has not come to may fail too, and counts with these.
+        if let failures, failures.count > 0, UInt64(failures.count) <= study.tolerate ?? 0,
+            stored + failures.count == missing.count
+        {
             let records = failures.records
             try store.write(records)
             stored += records.count

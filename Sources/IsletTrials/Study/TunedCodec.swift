@@ -123,12 +123,14 @@ extension Tuned {
             let ranges = rows.map(\.parameter.range)
             let all =
                 (ranges.map(\.lowerBound).min() ?? 0)...(ranges.map(\.upperBound).max() ?? 0)
-            let summaries = rows.map { row in
-                let unit = row.parameter.unitWords.isEmpty ? "" : ", \(row.parameter.unit)"
-                return "Of \(row.kinds.joined(separator: ", ")): \(row.parameter.meaning)\(unit)."
-            }
             let defaults = rows.map(\.parameter.defaultValue)
             let isOne = defaults.allSatisfy { $0 == defaults[0] }
+            let summaries = rows.map { row in
+                let unit = row.parameter.unitWords.isEmpty ? "" : ", \(row.parameter.unit)"
+                let value =
+                    isOne ? "" : "; \(JSONValue.numberText(row.parameter.defaultValue)) when left out"
+                return "Of \(row.kinds.joined(separator: ", ")): \(row.parameter.meaning)\(unit)\(value)."
+            }
             return KeyShape(
                 name, .number(all), summaries.joined(separator: " "),
                 defaultValue: isOne ? .number(defaults[0]) : nil)

@@ -274,24 +274,26 @@ package struct FolderVerification {
 
     /// Runs sessions again, where this engine lived them.
     /// - Parameters:
-    ///   - compare: what of the stored session isn't as in the record.
+    ///   - compare: what of the stored session isn't as in the record; asked twice of one that was lived again with its group.
     ///   - progress: told of each session once it is compared.
     ///   - tell: called with each finding.
+    /// - Returns: how many were.
     /// - Throws: `CancellationError` after an interruption.
-    package func rerun(
+    @discardableResult package func rerun(
         _ choice: Choice, _ store: any ResultStore, compare: (SessionRecord) throws -> [String],
         progress: (_ sessions: Int) -> ProgressLine, tell: (String) throws -> Void
-    ) throws {
+    ) throws -> Int {
         let there = try store.finishedSessions().sorted()
         let sessions = try chosen(choice, of: there)
-        guard !sessions.isEmpty, try otherEngine() == nil else { return }
+        guard !sessions.isEmpty, try otherEngine() == nil else { return 0 }
         if try isThere(folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
             guard stored.fingerprint == NumericFingerprint.here else {
-                return try tell(
+                try tell(
                     "sessions: numeric fingerprint here is \(NumericFingerprint.here), that of the results "
                         + "\(printable(stored.fingerprint, limit: 40)): no session can be run again with the same bits"
                 )
+                return 0
             }
         }
         var study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
@@ -315,26 +317,7 @@ package struct FolderVerification {
             try tell("manifest.json: cohort_checksum is not that of the study's people")
         }
         let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
-        let line = progress(sessions.count)
-        let records = try InOrder(count: sessions.count, jobs: jobs) {
-            [isInterrupted, arms = study.arms.count] index -> SessionRecord? in
-            if isInterrupted() { throw CancellationError() }
-            guard (0..<cohort.count * arms).contains(sessions[index]) else { return nil }
-            return try runner.run(sessions[index])
-        }
-        defer { records.cancel() }
-        for session in sessions {
-            guard let next = try records.next() else { return }
-            guard let record = next else {
-                try tell("study.sqlite: session \(session): the study has no such session")
-                continue
-            }
-            let findings = try compare(record)
-            if !findings.isEmpty { line.clear() }
-            for finding in findings { try tell(finding) }
-            line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
-        }
-        line.clear()
+        let count = try compareAll(sessions, runner, progress(sessions.count), compare, tell)
         let arms = study.arms.count
         let lived = Set(sessions.map { $0 / arms }.filter { $0 < cohort.count }).sorted()
         let sums = try cohort.sums(of: lived.map { $0..<$0 + 1 }, jobs: jobs)
@@ -343,6 +326,46 @@ package struct FolderVerification {
         for finding in try people(study, cohort, own: own, lived, isAll: choice == .all) {
             try tell(finding)
         }
+        return count
+    }
+
+    /// Lives sessions again, and compares each.
+    /// - Returns: how many there were.
+    private func compareAll(
+        _ sessions: [Int], _ runner: TrialRunner, _ line: ProgressLine,
+        _ compare: (SessionRecord) throws -> [String], _ tell: (String) throws -> Void
+    ) throws -> Int {
+        let all = 0..<runner.cohort.count * runner.study.arms.count
+        let records = try InOrder(count: sessions.count, jobs: jobs) {
+            [isInterrupted] index -> SessionRecord? in
+            if isInterrupted() { throw CancellationError() }
+            return all.contains(sessions[index]) ? try runner.run(sessions[index]) : nil
+        }
+        defer { records.cancel() }
+        // The last one that was lived together, since one of it may have ended with its program.
+        var (group, count): ([SessionRecord], Int) = ([], 0)
+        for session in sessions {
+            guard let next = try records.next() else { break }
+            guard let record = next else {
+                try tell("study.sqlite: session \(session): the study has no such session")
+                continue
+            }
+            count += 1
+            var findings = try compare(record)
+            if !findings.isEmpty {
+                if !group.contains(where: { $0.session == session }) {
+                    group = try runner.runWithItsGroup(session) ?? []
+                }
+                if let again = group.first(where: { $0.session == session }) {
+                    findings = try compare(again)
+                }
+            }
+            if !findings.isEmpty { line.clear() }
+            for finding in findings { try tell(finding) }
+            line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
+        }
+        line.clear()
+        return count
     }
 
     /// Who of the people that were drawn isn't who the folder says.

@@ -8,20 +8,28 @@ import IsletKernel
 
 package struct Feed {
     package var file: FeedFile
-    /// The session's start: the first row's time.
+    /// The session's start: the first row's time when it began, whatever has been appended since.
     package let start: StudyStart
+    /// East of UTC where the rows have no offset, min.
+    private let zone: Int
 
     /// A newest reading that is at most this old makes a file one that grows, ms.
     package static let recent: Int64 = 3_600_000
 
-    /// - Parameter zone: east of UTC, min, where the rows have no offset.
+    /// - Parameters:
+    ///   - zone: east of UTC, min, where the rows have no offset.
+    ///   - known: the start of the session that goes on with it; nil for one that begins.
     /// - Throws: `InputError`.
-    package init(_ path: String, zone: Int) throws(InputError) {
-        file = try FeedFile(path)
+    package init(_ path: String, zone: Int, goingOnFrom known: StudyStart? = nil) throws(InputError) {
+        file = try FeedFile(path, goesOn: known != nil)
+        self.zone = zone
+        if let known {
+            start = known
+            return
+        }
         let offset = file.offsetMinutes ?? zone
         let first = file.readings.map(\.milliseconds).min() ?? 0
-        // What has no offset was read as if it were UTC.
-        local = file.offsetMinutes == nil ? Int64(offset) * 60_000 : 0
+        let local = Self.local(file, zone)
         let seconds = (first - local).quotientAndRemainder(dividingBy: 1000).quotient
         guard let start = Self.start(unixSeconds: seconds, offsetMinutes: offset) else {
             throw InputError(
@@ -32,13 +40,17 @@ package struct Feed {
         self.start = start
     }
 
-    /// What the stamps are ahead of UTC, ms.
-    private let local: Int64
+    /// What the stamps are ahead of UTC, ms: what has no offset was read as if it were UTC.
+    private static func local(_ file: FeedFile, _ zone: Int) -> Int64 {
+        file.offsetMinutes == nil ? Int64(zone) * 60_000 : 0
+    }
 
-    /// Whether somebody writes it now.
+    private var local: Int64 { Self.local(file, zone) }
+
+    /// Whether somebody writes it now. Of a file that was begun anew, as logs are, nothing has come yet.
     package func isLive(utcNanoseconds: Int64) -> Bool {
-        let newest = (file.readings.map(\.milliseconds).max() ?? 0) - local
-        return utcNanoseconds / 1_000_000 - newest <= Self.recent
+        guard let newest = file.readings.map(\.milliseconds).max() else { return true }
+        return utcNanoseconds / 1_000_000 - (newest - local) <= Self.recent
     }
 
     /// Its stamp, ns since the session's start.

@@ -1,7 +1,7 @@
 // Readings from a file that may grow.
 //
-// Guarantees: what stands in the file when it is opened is read whole or refused with its line; what is appended later is read once its line has its
-// end, and what of that is malformed is told and left out. Of two rows for one time the first counts. Rows may come in any order.
+// Guarantees: what stands in the file when a session begins with it is read whole or refused with its line; what is appended later is read once its line has its
+// end, and what of that is malformed is told and left out, also by who goes on with the session after a kill. Of two rows for one time the first counts. Rows may come in any order.
 // Does not: know sessions, or wait.
 
 import IsletFiles
@@ -34,18 +34,19 @@ package struct FeedFile {
     private static let byteLimit = 64 << 20
     static let plausibleMgdl = 10.0...1000.0
 
-    /// - Throws: `InputError` for whatever in it can't be read, and for a file without a reading.
-    package init(_ path: String) throws(InputError) {
+    /// - Parameter goesOn: whether a session lives by it already: nobody is left alone for a row.
+    /// - Throws: `InputError` for whatever in it can't be read, and for a file without a reading; for one without a header alone where a session goes on.
+    package init(_ path: String, goesOn: Bool = false) throws(InputError) {
         self.path = path
         readings = []
         let (found, problems) = try read()
         // A second row of one time is no mistake: many exports have some.
-        if let problem = problems.first(where: { !$0.isDuplicate }) { throw problem.error }
+        if !goesOn, let problem = problems.first(where: { !$0.isDuplicate }) { throw problem.error }
         guard columns != nil else {
             throw InputError(
                 file: path, found: "no header with an end of line", expected: Self.expectedHeader)
         }
-        guard !found.isEmpty else {
+        guard goesOn || !found.isEmpty else {
             throw InputError(file: path, found: "no reading", expected: "at least one")
         }
         readings = found
