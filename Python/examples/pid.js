@@ -140,15 +140,15 @@ const fresh = () => ({
   integral: 0, slope: 0, lastGlucose: 0, lastMinute: 0, onBoard: [0, 0, 0], hasHistory: false, hasStepped: false,
   lastStep: 0 });
 const people = {};
-const say = (value) => process.stdout.write(JSON.stringify(value) + "\n");
+const fs = require("fs");
+const say = (value) => fs.writeSync(1, JSON.stringify(value) + "\n");
 
-require("readline").createInterface({ input: process.stdin }).on("line", (text) => {
-  const said = JSON.parse(text);
+function hear(said) {
   if (said.protocol) {
     for (const name in settings) p[name] = said.parameters[name] ?? settings[name][0];
     say({
       protocol: "islet-step/1", encoding: "lines", name: "pid", version: 3, basalSource: "algorithm",
-      forecastMinutes: 45, runs: "alone", runtime: "node " + process.version,
+      forecastMinutes: 45, runs: "alone", isolates: true, runtime: "node " + process.version,
       parameters: Object.entries(settings).map(([name, [value, lowest, most, unit, meaning]]) => (
         { name, unit, least: lowest, most, default: value, meaning })),
     });
@@ -170,5 +170,16 @@ require("readline").createInterface({ input: process.stdin }).on("line", (text) 
         return dose(one.state, s, one.person, earlier);
       }),
     });
+  } else if (said.end) {
+    for (const handle of said.end) delete people[handle];
+    say({});
   }
-});
+}
+
+const decoder = new (require("string_decoder").StringDecoder)("utf8"), buffer = Buffer.alloc(65536);
+let text = "";
+for (let count; (count = fs.readSync(0, buffer)) > 0;) {
+  const lines = (text + decoder.write(buffer.subarray(0, count))).split("\n");
+  text = lines.pop();
+  for (const line of lines) hear(JSON.parse(line));
+}
