@@ -208,6 +208,13 @@ import IsletTrials
             #expect(news.dropped.map(\.line) == [7])
             try write(Array("time".utf8), to: path)
             #expect(throws: InputError.self) { try feed.file.poll() }
+            // Begun anew, as logs are: with its header it is read on, in its own columns and zone.
+            try write(Array("glucose_mmoll,time\n10,2026-03-02T12:25:00+01:00\n".utf8), to: path)
+            let anew = try feed.file.poll()
+            #expect(anew.readings.map(\.line) == [2] && anew.dropped.isEmpty)
+            #expect(anew.readings.map { feed.stamp($0) } == [25 * Nanoseconds.minute])
+            try append("8,2026-03-02T12:30:00+01:00\n")
+            #expect(try feed.file.poll().readings.map { feed.stamp($0) } == [30 * Nanoseconds.minute])
         }
     }
 

@@ -58,11 +58,19 @@ package struct FeedFile {
     /// Rows of it that were left out, and why.
     package private(set) var dropped: [InputError] = []
 
-    /// What was appended since; and what of it was left out.
-    /// - Throws: `InputError` where the file can't be read any more, or is shorter than it was.
+    /// What was appended since, or stands in it since it was begun anew, as logs are; and what of that was left out.
+    /// - Throws: `InputError` where the file can't be read any more, or is shorter than it was and has no header.
     package mutating func poll() throws(InputError) -> (readings: [Reading], dropped: [InputError]) {
         let (found, problems) = try read()
         return (found, problems.map(\.error))
+    }
+
+    /// Nothing of it has been read.
+    private func begunAnew() -> FeedFile {
+        var anew = self
+        (anew.columns, anew.offsetMinutes, anew.isOffsetKnown) = (nil, nil, false)
+        (anew.line, anew.consumed, anew.stamps) = (0, 0, [])
+        return anew
     }
 
     private struct Problem {
@@ -72,10 +80,16 @@ package struct FeedFile {
 
     private mutating func read() throws(InputError) -> ([Reading], [Problem]) {
         let bytes = try readInput(path, limitBytes: Self.byteLimit)
-        guard bytes.count >= consumed else {
-            throw InputError(
-                file: path, found: "\(bytes.count) bytes",
-                expected: "the \(consumed) that it had before, and more")
+        if bytes.count < consumed {
+            var anew = begunAnew()
+            let all = try anew.read()
+            guard anew.columns != nil else {
+                throw InputError(
+                    file: path, found: "\(bytes.count) bytes",
+                    expected: "the \(consumed) that it had before, and more, or a header line")
+            }
+            self = anew
+            return all
         }
         var found: [Reading] = []
         var problems: [Problem] = []
