@@ -379,17 +379,22 @@ struct RunCommand: ParsableCommand {
 
     /// Steps of programs that came to nothing: of a listener's the numbers were absent, by an algorithm's nobody got insulin. A table doesn't show it.
     private func tellFailedSteps(of study: Study) {
-        func tell(_ arm: String, _ whose: String, _ failed: (count: Int, first: String)?, _ so: String) {
-            guard let failed, failed.count > 0 else { return }
-            StandardStream.error.writeLineIgnoringFailure(
-                printable(
-                    "\(arm): its \(whose) failed in \(failed.count) \(failed.count == 1 ? "step" : "steps"), \(so); the first: \(failed.first)",
-                    limit: 1500))
+        func tell(_ whose: String, _ so: String, _ host: (Study.Arm) -> PluginHost?) {
+            // Arms that differ in their alerts alone ask one program, which counts for all of them.
+            var told: [ObjectIdentifier] = []
+            for found in study.arms.compactMap(host) where !told.contains(ObjectIdentifier(found)) {
+                told.append(ObjectIdentifier(found))
+                let (count, first) = found.failedSteps
+                guard count > 0 else { continue }
+                let arms = study.arms.filter { host($0) === found }.map(\.name).joined(separator: ", ")
+                StandardStream.error.writeLineIgnoringFailure(
+                    printable(
+                        "\(arms): its \(whose) failed in \(count) \(count == 1 ? "step" : "steps"), \(so); the first: \(first)",
+                        limit: 1500))
+            }
         }
-        for arm in study.arms {
-            tell(arm.name, "listener", arm.listener?.host?.failedSteps, "whose numbers are absent")
-            tell(arm.name, "algorithm", arm.plugin?.host?.failedSteps, "which gave nothing")
-        }
+        tell("listener", "whose numbers are absent") { $0.listener?.host }
+        tell("algorithm", "which gave nothing") { $0.plugin?.host }
     }
 
     /// Sessions whose algorithm is a program that failed: no table is made without them.

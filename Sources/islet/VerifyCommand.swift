@@ -157,8 +157,8 @@ struct VerifyCommand: ParsableCommand {
             }
             do {
                 // A session's index is of the folder that was named.
-                rerun = try verification.rerun(
-                    arguments.session != nil && !place.isEmpty ? .none : choice, store,
+                try verification.rerun(
+                    arguments.session != nil && !place.isEmpty ? .none : choice, store, count: &rerun,
                     compare: { record in
                         try store.differences(
                             from: record, outcomes: outcomes,

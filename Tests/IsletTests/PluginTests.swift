@@ -332,7 +332,35 @@ import Testing
         let path = try study(folder, "{ python: mine.py, timeout: 5s }")
         let ran = try run(path, folder.appending(path: "out"), "--jobs", "2")
         #expect(ran.status == 75 && ran.error.contains("within 5 s"), "\(ran.error)")
+        // What is said to go on with is let run.
+        #expect(ran.error.contains("--resume --allow-algorithm"), "\(ran.error)")
         #expect(try String(contentsOfFile: begun, encoding: .utf8) == "xx")
+    }
+
+    /// Two arms that ask one program: what failed is told once, of both. Their pilot can be asked how many people a difference takes.
+    @Test func whatFailedIsToldOnceOfArmsThatShareAProgram() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try mine(folder, step: "if s.subject[-1] == '2' and s.step == 50: raise ValueError('never')")
+        let path = folder.appending(path: "two.yaml").path()
+        try """
+        duration: 2d
+        cohort: { generate: { count: 12 } }
+        arms:
+          - { name: a, algorithm: { python: mine.py }, alerts: bionicloop }
+          - { name: b, algorithm: { python: mine.py }, alerts: dexcom-g7 }
+        compare: { reference: a }
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        let out = folder.appending(path: "out")
+        let ran = try run(path, out)
+        #expect(ran.status == 0, "\(ran.error)")
+        let told = ran.error.split(separator: "\n").filter { $0.contains("its algorithm failed in") }
+        #expect(told.count == 1, "\(ran.error)")
+        #expect(told.first?.hasPrefix("a, b: its algorithm failed in 4 steps") == true, "\(told)")
+        let power = ["power", out.path(), "--metric", "alerts_raised_per_day", "--difference", "5"]
+        #expect(try islet(power).status == 65)
+        let allowed = try islet(power + ["--allow-algorithm"])
+        #expect(allowed.status == 0, "\(allowed.error)")
     }
 
     /// Draws of an undone step are undone, as all else of it.

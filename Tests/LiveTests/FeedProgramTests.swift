@@ -21,6 +21,12 @@ import Testing
         #expect(child.text.contains(text), "\(child.text.suffix(500))")
     }
 
+    private func quit(_ child: LiveProgramTests.Child) {
+        child.say("quit")
+        child.process.waitUntilExit()
+        #expect(child.process.terminationStatus == 0)
+    }
+
     private func row(_ at: Date, _ mgdl: Int) -> String { "\(at.ISO8601Format()),\(mgdl)\n" }
 
     @Test func aRecordingIsPlayedAndGoesOnAfterAKill() throws {
@@ -42,9 +48,7 @@ import Testing
             wait(second, for: "no more readings")
             second.say("status")
             wait(second, for: "suggestions only")
-            second.say("quit")
-            second.process.waitUntilExit()
-            #expect(second.process.terminationStatus == 0)
+            quit(second)
             let content = try JournalContent.read(folder + "/live/session-0.journal")
             let readings = content.lines.count { line in
                 if case .input(_, let stamped, _) = line {
@@ -88,9 +92,7 @@ import Testing
             try write(Array("time,glucose_mgdl\n".utf8), to: trace)
             let third = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/3")
             wait(third, for: "no more readings")
-            third.say("quit")
-            third.process.waitUntilExit()
-            #expect(third.process.terminationStatus == 0)
+            quit(third)
         }
     }
 
@@ -108,9 +110,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: folder + "/live"))
             let long = try start(folder, "--pace", "1", "--set", "duration=9d", "--feed", feed, output: "/2")
             wait(long, for: "no more readings")
-            long.say("quit")
-            long.process.waitUntilExit()
-            #expect(long.process.terminationStatus == 0)
+            quit(long)
         }
     }
 

@@ -274,26 +274,26 @@ package struct FolderVerification {
 
     /// Runs sessions again, where this engine lived them.
     /// - Parameters:
+    ///   - count: rises with each session that was lived again.
     ///   - compare: what of the stored session isn't as in the record; asked twice of one that was lived again with its group.
     ///   - progress: told of each session once it is compared.
     ///   - tell: called with each finding.
-    /// - Returns: how many were.
     /// - Throws: `CancellationError` after an interruption.
-    @discardableResult package func rerun(
-        _ choice: Choice, _ store: any ResultStore, compare: (SessionRecord) throws -> [String],
+    package func rerun(
+        _ choice: Choice, _ store: any ResultStore, count: inout Int,
+        compare: (SessionRecord) throws -> [String],
         progress: (_ sessions: Int) -> ProgressLine, tell: (String) throws -> Void
-    ) throws -> Int {
+    ) throws {
         let there = try store.finishedSessions().sorted()
         let sessions = try chosen(choice, of: there)
-        guard !sessions.isEmpty, try otherEngine() == nil else { return 0 }
+        guard !sessions.isEmpty, try otherEngine() == nil else { return }
         if try isThere(folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
             guard stored.fingerprint == NumericFingerprint.here else {
-                try tell(
+                return try tell(
                     "sessions: numeric fingerprint here is \(NumericFingerprint.here), that of the results "
                         + "\(printable(stored.fingerprint, limit: 40)): no session can be run again with the same bits"
                 )
-                return 0
             }
         }
         var study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
@@ -317,7 +317,7 @@ package struct FolderVerification {
             try tell("manifest.json: cohort_checksum is not that of the study's people")
         }
         let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
-        let count = try compareAll(sessions, runner, progress(sessions.count), compare, tell)
+        try compareAll(sessions, runner, progress(sessions.count), &count, compare, tell)
         let arms = study.arms.count
         let lived = Set(sessions.map { $0 / arms }.filter { $0 < cohort.count }).sorted()
         let sums = try cohort.sums(of: lived.map { $0..<$0 + 1 }, jobs: jobs)
@@ -326,15 +326,13 @@ package struct FolderVerification {
         for finding in try people(study, cohort, own: own, lived, isAll: choice == .all) {
             try tell(finding)
         }
-        return count
     }
 
     /// Lives sessions again, and compares each.
-    /// - Returns: how many there were.
     private func compareAll(
-        _ sessions: [Int], _ runner: TrialRunner, _ line: ProgressLine,
+        _ sessions: [Int], _ runner: TrialRunner, _ line: ProgressLine, _ count: inout Int,
         _ compare: (SessionRecord) throws -> [String], _ tell: (String) throws -> Void
-    ) throws -> Int {
+    ) throws {
         let all = 0..<runner.cohort.count * runner.study.arms.count
         let records = try InOrder(count: sessions.count, jobs: jobs) {
             [isInterrupted] index -> SessionRecord? in
@@ -343,7 +341,7 @@ package struct FolderVerification {
         }
         defer { records.cancel() }
         // The last one that was lived together, since one of it may have ended with its program.
-        var (group, count): ([SessionRecord], Int) = ([], 0)
+        var group: [SessionRecord] = []
         for session in sessions {
             guard let next = try records.next() else { break }
             guard let record = next else {
@@ -365,7 +363,6 @@ package struct FolderVerification {
             line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
         }
         line.clear()
-        return count
     }
 
     /// Who of the people that were drawn isn't who the folder says.
