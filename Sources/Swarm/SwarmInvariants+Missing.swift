@@ -83,7 +83,7 @@ enum MissingIsTold: SwarmInvariant {
                 rest = min(pulse, max(0, rest + own - given))
             } else if rest + own < pulse {
                 rest += own
-            } else {
+            } else if !evidence.isGivingABolus(at: step) {
                 missing[number] = own
             }
             if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(ofStepAt: place) }
@@ -128,6 +128,12 @@ enum MissingIsTold: SwarmInvariant {
 }
 
 extension SwarmEvidence {
+    /// The pump could take no bolus beside the one that it gave: that is its limit, and not missing.
+    func isGivingABolus(at step: Step) -> Bool {
+        let now = step.input.now
+        return step.isPumpInReach && boluses.contains { $0.began <= now && now < $0.ended }
+    }
+
     /// U that a step's temporary rate would have given during its step, and that did not flow: the pump never took the rate.
     ///
     /// The step after it has a wish of its own: where one ran late, the next may follow at once.

@@ -357,6 +357,13 @@ import Testing
         let told = ran.error.split(separator: "\n").filter { $0.contains("its algorithm failed in") }
         #expect(told.count == 1, "\(ran.error)")
         #expect(told.first?.hasPrefix("a, b: its algorithm failed in 4 steps") == true, "\(told)")
+        // Two people of twelve, a step of 576 each: it stands in every result, not beside the run alone.
+        #expect(
+            ran.output.contains("the algorithm failed, and gave nothing, in 0.0289 % of steps of a, 0.0289 % of"),
+            "\(ran.output)")
+        #expect(try islet(["report", out.path(), "--allow-algorithm"]).status == 0)
+        let page = try String(contentsOf: out.appending(path: "report.html"), encoding: .utf8)
+        #expect(page.contains("The algorithm failed, and gave nothing") && page.contains("0.0289"))
         let power = ["power", out.path(), "--metric", "alerts_raised_per_day", "--difference", "5"]
         #expect(try islet(power).status == 65)
         let allowed = try islet(power + ["--allow-algorithm"])
@@ -559,7 +566,6 @@ import Testing
         let outcome = try islet(
             "run", path, "--allow-algorithm", "--quiet", "--no-report", "--jobs", "1", "--out", out)
         #expect(outcome.status == 0, "\(outcome.error)")
-        // No table shows it.
         #expect(
             outcome.error.contains("a: its algorithm failed in 5 steps, which gave nothing; the first: ")
                 && outcome.error.contains(word), "\(outcome.error)")

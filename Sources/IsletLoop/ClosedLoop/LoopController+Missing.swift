@@ -33,8 +33,8 @@ extension LoopController {
         _ own: InsulinAmount, _ isAvailable: Bool, _ hasFailed: Bool, _ step: Int64, _ requestID: Int64
     ) {
         if hasFailed { return displaced(by: step) }
-        // What the person suspends is not missing.
-        if !isAvailable, pump.status.condition != .suspended {
+        // What the person suspends is not missing; nor is what a pump has no place for beside the bolus that it was asked for.
+        if !isAvailable, pump.status.condition != .suspended, !givesBolus(at: step) {
             // Out of reach, whatever it last said, the zero runs on as where no step runs; a pump that is busy has its bolus.
             let isDisplaced = pump.status.condition == .ready || !pump.status.isConnected
             let displaced = isDisplaced ? min(own.units, displacedProgramme(of: step)) : 0
@@ -42,6 +42,16 @@ extension LoopController {
             memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
         }
         memory.missing.expect(programme(during: step), step: step)
+    }
+
+    /// The pump gives a bolus of ours: one at a time is its limit. One that lasts too long is no excuse any more.
+    private func givesBolus(at step: Int64) -> Bool {
+        guard let bolus = memory.delivery, !bolus.isUnknowable, !bolus.isOfEarlierSession else {
+            return false
+        }
+        let status = pump.status
+        return status.condition == .bolusing && status.isConnected
+            && (step - bolus.algorithmTime) * LoopTiming.step <= LoopTiming.longestBolus
     }
 
     /// A request is answered: so much of its basal and correction never came.

@@ -35,6 +35,8 @@ public enum LoopTiming {
     public static let owed = 15 * Nanoseconds.minute
     /// Of what a zero basal withheld over steps that never ran, at most so much time's is given afterwards.
     public static let withheld = 30 * Nanoseconds.minute
+    /// A bolus that the pump says to give is believed to be on its way for this long: the largest takes 20 minutes at the usual 1.5 U/min.
+    public static let longestBolus = 30 * Nanoseconds.minute
     /// A zero basal is never set for less than this: the next step must find it running.
     public static let shortestZero = 10 * Nanoseconds.minute
     /// No temporary basal of an algorithm's is set for longer than this.

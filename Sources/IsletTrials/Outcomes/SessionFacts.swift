@@ -22,6 +22,8 @@ struct SessionFacts {
     var rescueGrams: Double
     /// All that was eaten, g.
     var carbohydrateGrams: Double { mealGrams + rescueGrams }
+    /// Steps of the loop, and those of them whose algorithm gave no answer that counts; nil where no loop runs.
+    var steps: (run: Int64, failed: Int)?
     /// One an alert code of the arm's policy; empty for a policy without alerts.
     var alerts: [AlertTally]
     /// nil where nobody listens.

@@ -1,4 +1,4 @@
-// Outcomes of treatment: insulin given and food eaten.
+// Outcomes of treatment: insulin given, steps that gave none because the algorithm failed, and food eaten.
 //
 // Guarantees: what is eaten has one meaning in every study, whoever eats it: all of it is meals (and snacks) and what is eaten against lows.
 
@@ -26,5 +26,15 @@ extension Outcome {
             "carbohydrate against lows, per day lived; 0 where nobody treats any", better: .neither,
             kind: .treatment
         ) { $0.perDay($0.rescueGrams) },
+        Outcome(
+            failedSteps, "steps whose algorithm failed", unit: "%",
+            "steps of the loop in which the algorithm gave no answer that counts, and nobody got insulin by it, of all steps run",
+            better: .lower, kind: .treatment, compared: .never
+        ) { facts in
+            facts.steps.flatMap { $0.run > 0 ? 100 * Double($0.failed) / Double($0.run) : nil }
+        },
     ]
+
+    /// Of an arm that has any, table and report speak.
+    package static let failedSteps = "failed_steps_percent"
 }

@@ -30,10 +30,7 @@ extension StudySummary {
         if let reference = comparisons.first?.reference {
             parts.append(differences(columns, unit, reference))
         }
-        if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
-        if !failures.isEmpty { parts.append(failureText()) }
-        if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }
-        return parts.joined(separator: "\n")
+        return (parts + remarks(unit)).joined(separator: "\n")
     }
 
     /// Declared outcomes, then those that everybody asks for, then what every table has.

@@ -143,6 +143,14 @@ package struct StudySummary: Sendable {
     /// nil for a study without a sweep.
     package var sweep: SweepView?
 
+    /// By place: arms whose algorithm failed at steps, and at how many of them, %, in the mean over subjects.
+    package var armsWithFailedSteps: [(arm: Int, percent: Double)] {
+        arms.indices.compactMap { arm in
+            guard let mean = arms[arm].outcomes[Outcome.failedSteps]?.mean, mean > 0 else { return nil }
+            return (arm, mean)
+        }
+    }
+
     /// Sums up what the store holds.
     /// - Parameter shown: outcomes whose differences are shown; of the others no interval is drawn, and of none the check by flipped signs. Nil for all of all:
     ///   what is drawn is the same either way.

@@ -30,10 +30,7 @@ extension StudySummary {
             parts += shadowTables(isRecorded: isRecorded)
             parts += differenceTables(unit)
         }
-        if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
-        if !failures.isEmpty { parts.append(failureText()) }
-        if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }
-        return parts.joined(separator: "\n")
+        return (parts + remarks(unit)).joined(separator: "\n")
     }
 
     /// The most arms that stand beside each other; of more, each is a row.
@@ -207,7 +204,15 @@ extension StudySummary {
 
     // MARK: What is missing
 
-    func notFiniteText(_ unit: GlucoseUnit) -> String {
+    /// Below all tables: what is in none of them, and what their means rest on.
+    func remarks(_ unit: GlucoseUnit) -> [String] {
+        [
+            notFinite.isEmpty ? nil : notFiniteText(unit), failedStepsText(),
+            failures.isEmpty ? nil : failureText(), unit.note.map { TextGrid.wrapped("", words: $0) },
+        ].compactMap(\.self)
+    }
+
+    private func notFiniteText(_ unit: GlucoseUnit) -> String {
         var text = "\(notFinite.count) value\(notFinite.count == 1 ? "" : "s") not finite, left out:\n"
         for value in notFinite.prefix(10) {
             let whose =
@@ -218,7 +223,18 @@ extension StudySummary {
         return text
     }
 
-    func failureText() -> String {
+    /// A mean that rests on steps without an answer says so; nil where there are none.
+    private func failedStepsText() -> String? {
+        let failing = armsWithFailedSteps
+        guard !failing.isEmpty else { return nil }
+        return TextGrid.wrapped(
+            "the algorithm failed, and gave nothing, in ",
+            words: failing.map { arm, percent in
+                "\(Self.rounded(percent, percent < 0.1 ? 4 : 1)) % of steps of \(Self.short(arms[arm].name))"
+            }.joined(separator: ", "))
+    }
+
+    private func failureText() -> String {
         var text = "\(failures.count) of \(sessions) sessions ended early:\n"
         for failure in failures.prefix(10) {
             text += TextGrid.wrapped(

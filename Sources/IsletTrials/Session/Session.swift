@@ -295,8 +295,8 @@ public final class Session {
             if let shadows { shadows.here { $0.finish() } }
         }
         let reached = executor.now
-        let (truth, ledger, tallies, personFacts, rescueGrams, judged) = executor.inspect {
-            [patient, pump, sensor, alerts, app, person, isLinked = outside != nil] in
+        let (truth, ledger, tallies, personFacts, rescueGrams, steps, judged) = executor.inspect {
+            [patient, pump, sensor, loop, alerts, app, person, isLinked = outside != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
             sensor.here { $0.finish() }
@@ -304,7 +304,7 @@ public final class Session {
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.tallies() }, person.here { $0.facts() },
-                person.here { $0.rescueGrams() },
+                person.here { $0.rescueGrams() }, loop.here { ($0.stepsRun, $0.stepsFailed) },
                 (
                     pump: pump.here { $0.trueSpans() },
                     alerts: alerts.here {
@@ -335,7 +335,7 @@ public final class Session {
                 + phoneAdapter.penUnits,
             mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
-            }, rescueGrams: rescueGrams,
+            }, rescueGrams: rescueGrams, steps: steps,
             alerts: tallies,
             person: personFacts.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
             sessionTruth: sessionTruth,

@@ -139,7 +139,7 @@ struct InsulinCourseTests {
 
     /// Harm: 0.00 U of 4.37 U in three hours; a quarter of the basal for a day.
     @Test(
-        "has the programme while boluses are refused, or nobody knows of them, for a day",
+        "has the programme while boluses are refused, nobody knows of them, or one never ends, for a day",
         arguments: BolusRefusingPump.Way.allCases, [0, 1])
     func bolusesDoNotCome(_ way: BolusRefusingPump.Way, subject: Int) throws {
         nonisolated(unsafe) var executor: SessionExecutor?

@@ -9,9 +9,9 @@ import Testing
 
 @testable import IsletTrials
 
-/// Takes every setting of the basal, and no bolus for a while.
+/// Takes every setting of the basal, and no bolus for a while; or says for a while that it gives one.
 final class BolusRefusingPump: InsulinPumpPort, @unchecked Sendable {
-    enum Way: Sendable, CaseIterable { case refuses, neverAnswers }
+    enum Way: Sendable, CaseIterable { case refuses, neverAnswers, givesForEver }
     private let pump: any InsulinPumpPort
     private let way: Way
     private let minutes: Range<Double>
@@ -21,12 +21,20 @@ final class BolusRefusingPump: InsulinPumpPort, @unchecked Sendable {
     }
     private var isOff: Bool { minutes.contains(now().minutes) }
 
-    var status: PumpStatus { pump.status }
-    var isReady: Bool { pump.isReady }
+    private var isStuck: Bool { isOff && way == .givesForEver }
+
+    var status: PumpStatus {
+        var status = pump.status
+        if isStuck { status.condition = .bolusing }
+        return status
+    }
+    var isReady: Bool { pump.isReady && !isStuck }
     var pulse: InsulinAmount { pump.pulse }
     var limits: PumpLimits { pump.limits }
     var basalDelivered: InsulinAmount? { pump.basalDelivered }
-    func completedBolus(after id: Int64?) throws -> BolusStatus? { try pump.completedBolus(after: id) }
+    func completedBolus(after id: Int64?) throws -> BolusStatus? {
+        isStuck ? nil : try pump.completedBolus(after: id)
+    }
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         if isOff { throw way == .refuses ? PumpError.commandFailed : PumpError.uncertain }
         return try pump.requestBolus(amount, id: id)
@@ -107,7 +115,7 @@ struct MissingInsulinTests {
     /// Harm: 0.00 U of 4.37 U in three hours, and no alarm.
     @Test(
         "rings within the hour where boluses are refused, or never answered, under any policy",
-        arguments: BolusRefusingPump.Way.allCases, ["bionicloop", "loop", "dexcom-g7"])
+        arguments: [BolusRefusingPump.Way.refuses, .neverAnswers], ["bionicloop", "loop", "dexcom-g7"])
     fileprivate func bolusesDoNotCome(_ way: BolusRefusingPump.Way, alerts: String) throws {
         let session = try Self.live(
             way, hours: 8, off: 180..<360, meals: "[{ at: 170m, carbs: 60 }]",
@@ -153,6 +161,39 @@ struct MissingInsulinTests {
             algorithm: algorithm, sensor: "dexcom-g7", subject: subject)
         #expect(!lived.session.recorder.alerts.contains { $0.code.rawValue.hasPrefix("LOOP-") })
         #expect(lived.session.recorder.lapses.isEmpty)
+    }
+
+    /// Harm: "check pump and site" for each second large meal, of a pump that was giving it. Adult 23 of this cohort had it every other day.
+    @Test("says nothing of the steps for which a meal's bolus leaves no place")
+    func largeMeals() throws {
+        let study = try Study.parse(
+            """
+            study: large-meals
+            seed: 5
+            start: 2026-03-02T06:00:00-05:00
+            duration: 14d
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 23 } }
+            scenario: { preset: life }
+            record: full
+            arms: [{ algorithm: pid-insulin-feedback, alerts: bionicloop }]
+            """, file: "large-meals.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
+        let session = try Session(study: study, subject: subjects[22], index: 22, arm: study.arms[0])
+        _ = session.run()
+        let busy = session.recorder.steps.filter { !$0.isPumpAvailable }
+        // Three of them, each of three times the programme, were a fifth of two hours.
+        #expect(busy.count > 20 && busy.contains { $0.basalUnits + $0.correctionUnits > 0.2 })
+        #expect(Self.minutes(session, Self.missing, "raise").isEmpty)
+    }
+
+    /// Harm: insulin that does not come because a pump hangs in its bolus, and each step waits for it to end.
+    @Test("rings where a pump says for ever that it gives its bolus")
+    func stuckInItsBolus() throws {
+        let session = try Self.live(
+            .givesForEver, hours: 8, off: 62..<400, meals: "[{ at: 1h, carbs: 60 }]")
+        let raised = Self.minutes(session, Self.missing, "raise")
+        // Half an hour it is believed; a fifth of two hours is five steps more at most.
+        #expect(raised.first.map { (65...125).contains($0) } == true, "\(raised)")
     }
 
     @Test("what lapsed is seen by acknowledging it; what lapses after that is told anew")
