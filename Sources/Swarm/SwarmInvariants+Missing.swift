@@ -20,7 +20,8 @@ enum MissingIsTold: SwarmInvariant {
         else { return [] }
         let perStep = first.input.therapy.basalRate.unitsPerHour / 12
         guard perStep > 0 else { return [] }
-        let missing = missing(evidence, grid: grid, perStep: perStep)
+        let (missing, madeGood, asked) = missing(evidence, grid: grid, perStep: perStep)
+        let wantedNothing = evidence.steps.filter(\.wantsNothing).map { Int($0.input.algorithmTime) }
         let told = toldSpans(evidence)
         var found: [Violation] = []
         // A stretch is told of once.
@@ -33,7 +34,16 @@ enum MissingIsTold: SwarmInvariant {
                 evidence.basalSource == .algorithm
                 ? evidence.flow(
                     from: grid.adding(Int64(from) * LoopTiming.step), to: at.adding(LoopTiming.step)) : 0
-            let sum = missing[from...number].reduce(0, +) - flowed - evidence.device.pulse.units
+            // What comes later makes nothing good yet.
+            var good = madeGood.reduce(0) { sum, good in
+                good.by <= number && (from...number).contains(good.of) ? sum + good.units : sum
+            }
+            // One request that was lost alone, and that nobody wanted any more.
+            let lost = asked.filter((from...number).contains)
+            if lost.count == 1, wantedNothing.contains(where: { $0 > lost[0] && $0 <= number }) {
+                good += missing[lost[0]]
+            }
+            let sum = missing[from...number].reduce(0, +) - good - flowed - evidence.device.pulse.units
             let programmed = perStep * Double(number + 1 - from)
             guard number >= BasalAccount.begins, sum > (1 - BasalAccount.bound / 100) * programmed else {
                 since = nil
@@ -56,10 +66,17 @@ enum MissingIsTold: SwarmInvariant {
     }
 
     /// U of each grid point that nobody pushed: what a step with a fresh reading asked for, and the programme where no step ran. What the
-    /// pump gave by itself is to be taken off. Without an active pod nothing counts.
-    private static func missing(_ evidence: SwarmEvidence, grid: Instant, perStep: Double) -> [Double] {
+    /// pump gave by itself is to be taken off. Without an active pod nothing counts. What came of a step above the programme was asked for
+    /// before, and is made good by that step; what a low forbids to give afterwards is nobody's loss.
+    private static func missing(
+        _ evidence: SwarmEvidence, grid: Instant, perStep: Double
+    ) -> (missing: [Double], madeGood: [(by: Int, of: Int, units: Double)], asked: [Int]) {
         let count = Int((evidence.endedAt.nanoseconds - grid.nanoseconds) / LoopTiming.step)
-        guard count > 0 else { return [] }
+        guard count > 0 else { return ([], [], []) }
+        var madeGood: [(by: Int, of: Int, units: Double)] = []
+        /// Of what was asked for: what is not made good yet.
+        var lacking = [Double](repeating: 0, count: count)
+        var asked: [Int] = []
         var missing = [Double](repeating: 0, count: count)
         let pushed = evidence.pushedByRequest()
         let pulse = evidence.device.pulse.units
@@ -77,6 +94,14 @@ enum MissingIsTold: SwarmInvariant {
             let room = max(0, step.input.therapy.maximumBolus.units - output.meal.units)
             let own = min((output.basal + output.correction).units, room)
             if given > 0 {
+                let programme = evidence.basalSource == .algorithm ? perStep : 0
+                var extra = max(0, min(own, given) - programme)
+                for before in lacking[..<number].indices.reversed() where extra > 0 && lacking[before] > 0 {
+                    let good = min(extra, lacking[before])
+                    lacking[before] -= good
+                    extra -= good
+                    madeGood.append((number, before, good))
+                }
                 if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
                     repaid.append((number, min(withheld.units, max(0, given - own))))
                 }
@@ -85,6 +110,8 @@ enum MissingIsTold: SwarmInvariant {
                 rest += own
             } else if !evidence.isGivingABolus(at: step) {
                 missing[number] = own
+                lacking[number] = own
+                asked.append(number)
             }
             if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(ofStepAt: place) }
         }
@@ -106,7 +133,32 @@ enum MissingIsTold: SwarmInvariant {
                 left -= paid
             }
         }
-        return missing
+        return (
+            missing, madeGood + heldBack(evidence, missing, perStep: perStep),
+            asked
+        )
+    }
+
+    /// The programme that was withheld since a step could dose, where a step then has a low, or foresees one: it would give nothing of it.
+    private static func heldBack(
+        _ evidence: SwarmEvidence, _ missing: [Double], perStep: Double
+    ) -> [(by: Int, of: Int, units: Double)] {
+        var found: [(by: Int, of: Int, units: Double)] = []
+        var begin = 0
+        for step in evidence.steps {
+            let number = Int(step.input.algorithmTime)
+            guard missing.indices.contains(number), begin <= number else { continue }
+            let glucose = step.input.cgm?.glucose.milligramsPerDecilitre ?? .infinity
+            let foreseen = step.output?.forecast?.milligramsPerDecilitre ?? .infinity
+            if glucose < 80 || foreseen < 70 {
+                for withheld in begin..<number where missing[withheld] > 0 {
+                    found.append((number, withheld, min(perStep, missing[withheld])))
+                }
+                begin = number
+            }
+            if step.input.insulinPump.isAvailable { begin = number + 1 }
+        }
+        return found
     }
 
     /// From each raise or ring to the end of its episode.
@@ -124,6 +176,16 @@ enum MissingIsTold: SwarmInvariant {
             }
         }
         return spans
+    }
+}
+
+extension SwarmEvidence.Step {
+    /// It could dose, and asked for no basal and no correction.
+    fileprivate var wantsNothing: Bool {
+        guard let output, !input.isOpenLoop, input.cgm != nil, input.insulinPump.isAvailable else {
+            return false
+        }
+        return output.basal + output.correction <= .zero
     }
 }
 

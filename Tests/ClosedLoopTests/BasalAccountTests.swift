@@ -71,6 +71,101 @@ struct BasalAccountTests {
         #expect(heard.shares.last == 100 && lab.memory.missing.isEmpty)
     }
 
+    /// Harm: twenty safety-critical rings in a fortnight for single commands that the radio lost, and that the next step made good.
+    @Test(
+        "a bolus that is lost alone rings nothing where the next step makes it good, or wants nothing any more",
+        arguments: [([0.9, 0.9], 95.83), ([0.9, 0], 100), ([0.9, 0.3, 0.3, 0.3], 87.5)]
+            as [([Double], Double)])
+    func lostAlone(wanted: [Double], share: Double) throws {
+        var left: [Double] = []
+        let (lab, heard) = try lab { _ in
+            StepOutput(correction: InsulinAmount(units: left.isEmpty ? 0.1 : left.removeFirst()))
+        }
+        try lab.live(untilMinute: 178)
+        left = wanted
+        lab.pump.requestError = .commandFailed
+        try lab.live(untilMinute: 181)
+        #expect(left.count == wanted.count - 1 && heard.shares.last == 100)
+        lab.pump.requestError = nil
+        let before = heard.shares.count
+        try lab.live(untilMinute: 200)
+        // Of 2.4 U; the lost step's programme, too, is not made good by what doesn't exceed the next one's.
+        #expect(heard.shares.last == share && (heard.shares.dropFirst(before).min() ?? 100) >= 70)
+        try lab.live(untilMinute: 310)
+        #expect(heard.shares.last == 100)
+    }
+
+    @Test(
+        "of what was lost alone an algorithm that wants nothing says that it is no loss; the second time both are"
+    )
+    func lostAgain() throws {
+        var wants = false
+        let (lab, heard) = try lab { _ in StepOutput(correction: InsulinAmount(units: wants ? 0.6 : 0)) }
+        try lab.live(untilMinute: 178)
+        func lose() throws {
+            wants = true
+            lab.pump.requestError = .commandFailed
+            let minute = Int64(lab.executor.now.minutes)
+            try lab.live(untilMinute: minute + 2)
+            wants = false
+            lab.pump.requestError = nil
+            try lab.live(untilMinute: minute + 10)
+        }
+        try lose()
+        #expect(heard.shares.min() == 100)
+        try lose()
+        // Two of 0.6 U, of 2.4 U that two hours' programme has.
+        #expect(heard.shares.last == 50)
+        // The first is two hours old, then.
+        try lab.live(untilMinute: 310)
+        #expect(heard.shares.last == 100)
+    }
+
+    /// Harm: a low, woken by "check pump and site", for basal that nobody would give.
+    @Test("what a zero withheld is not missing any more once a low forbids it")
+    func withheldBeforeALow() throws {
+        let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
+        try lab.live(untilMinute: 180)
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(206))
+        lab.sensor.latestReading = GlucoseReading(
+            instant: .minutes(205), glucose: GlucoseConcentration(milligramsPerDecilitre: 66),
+            isReliable: true)
+        lab.relaunch()
+        #expect((heard.shares.last ?? 100) < 80)
+        try lab.live(untilMinute: 207)
+        #expect(heard.shares.last == 100)
+    }
+
+    /// Harm: a dead pod for hours, which algorithms that set the pump's rate never spoke of again.
+    @Test(
+        "without a pod what is left to its basal is missing: the rate that a step wants, or the programme",
+        arguments: [BasalSource.temporary, .programmed], [PumpStatus.Condition.fault, .noPod])
+    func deadPod(source: BasalSource, condition: PumpStatus.Condition) throws {
+        let lab = try Lab(basalSource: source, begins: false) { _ in
+            var output = StepOutput()
+            if source == .temporary {
+                output.temporaryBasal = TemporaryBasalAnswer(
+                    rate: InsulinRate(unitsPerHour: 2.4), minutes: 30)
+            }
+            return output
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        let heard = InsulinListener()
+        try lab.executor.advance(to: .start)
+        try lab.executor.inspect { try lab.loop.here { try $0.begin(observers: [heard]) } }
+        try lab.live(untilMinute: 181)
+        #expect(heard.shares.last == 100)
+        lab.pump.condition = condition
+        // Twice the programme for three steps, or the programme for five.
+        try lab.live(untilMinute: source == .temporary ? 196 : 206)
+        #expect((heard.shares.last ?? 100) < 80, "\(heard.shares)")
+        lab.pump.condition = .suspended
+        let news = heard.shares.count
+        try lab.live(untilMinute: 211)
+        #expect((heard.shares.dropFirst(news).min() ?? 100) >= (heard.shares.prefix(news).last ?? 0))
+    }
+
     @Test("a death keeps the account, and the next life tells it at its launch")
     func outlivesTheApp() throws {
         let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }

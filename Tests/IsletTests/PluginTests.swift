@@ -359,7 +359,8 @@ import Testing
         #expect(told.first?.hasPrefix("a, b: its algorithm failed in 4 steps") == true, "\(told)")
         // Two people of twelve, a step of 576 each: it stands in every result, not beside the run alone.
         #expect(
-            ran.output.contains("the algorithm failed, and gave nothing, in 0.0289 % of steps of a, 0.0289 % of"),
+            ran.output.contains(
+                "the algorithm failed, and gave nothing, in 0.0289 % of steps of a, 0.0289 % of"),
             "\(ran.output)")
         #expect(try islet(["report", out.path(), "--allow-algorithm"]).status == 0)
         let page = try String(contentsOf: out.appending(path: "report.html"), encoding: .utf8)

@@ -84,7 +84,7 @@ extension AlertPreset {
         notes: >-
           LoopKit's glucose alerts (low 70, urgent 55, high 180, re-arm 5 mg/dL, urgent repeats every 5 min and supersedes
           low) and not-looping notices. Not reproduced: the predicted low (< 60 in 20 min by Loop's own forecast: `forecastGlucose`, where an algorithm makes one), muting with silent posts, the notices at 20, 40,
-          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60 and repeated hourly). Glucose
+          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60, and every 20 min; while the app is dead its first ring alone). Glucose
           older than 15 min rings no more (6 min there). A step counts that ran, delivered or not: what lacks a reading, a pump or an answer rings by its own rule. Added: a notice when readings stop, and what was shown in front only is notified when the app is left.
         notifyWhenStale: false
         afterFront: { left: 15s, unanswered: 5m }

@@ -1,9 +1,9 @@
 // The account of insulin that a person should have had and has not: what `basalShare` is made of.
 //
 // Guarantees: it goes by the numbers of steps, so that a relaunch, a leap and a dead time need nothing of their own. *Missing* is basal and
-// correction that a step with a fresh reading asked for and that the pump has not confirmed (unknown counts as missing here, from the next
-// step on), and programme that a zero displaced for steps that never ran, or failed. What the pump's own programme gave instead is taken
-// off. Where nothing is missing the account holds nothing, and a step costs a comparison.
+// correction that a step with a fresh reading asked for and that the pump has not confirmed (unknown counts as missing here), from the next
+// step on, which may make it good; and programme that a zero displaced for steps that never ran, or failed, or that no pod gave. What the
+// pump's own programme gave instead is taken off, and what a later step's request gave above the programme. Where nothing is missing the account holds nothing, and a step costs a comparison.
 // Does not: count what the algorithm withheld, what a limit cut off, or what the person suspended; its caller leaves those out.
 
 public struct BasalAccount: Hashable, Sendable, Codable {
@@ -23,6 +23,8 @@ public struct BasalAccount: Hashable, Sendable, Codable {
         var given = 0.0
         /// Nobody has answered for it yet.
         var isOpen = false
+        /// A later step wanted nothing. Optional, as what earlier engines kept says nothing of it.
+        var isSpared: Bool?
 
         var missing: Double { max(0, units - given) }
     }
@@ -42,7 +44,7 @@ public struct BasalAccount: Hashable, Sendable, Codable {
     /// A step asked for so much that the pump has not confirmed.
     /// - Parameters:
     ///   - given: what the pump's own programme will give during the step instead.
-    ///   - isOpen: its answer may yet come: it counts from the next step on.
+    ///   - isOpen: its answer may yet come.
     mutating func ask(
         _ units: Double, step: Int64, requestID: Int64, given: Double = 0, isOpen: Bool = false
     ) {
@@ -101,6 +103,32 @@ public struct BasalAccount: Hashable, Sendable, Codable {
         letGo()
     }
 
+    /// So much came of a step's request above the programme: the algorithm, which knows what never came, has asked for it again. The newest
+    /// of what was asked for before is made good first.
+    mutating func makeGood(_ units: Double, by step: Int64) {
+        guard let places = entries?.indices.reversed() else { return }
+        var left = units
+        for place in places where left > 1e-12 {
+            guard let entry = entries?[place], entry.requestID != nil, !entry.isOpen, entry.step < step else {
+                continue
+            }
+            let paid = min(left, entry.missing)
+            entries?[place].units -= paid
+            left -= paid
+        }
+        entries?.removeAll { $0.requestID != nil && !$0.isOpen && $0.units <= 1e-9 }
+        letGo()
+    }
+
+    /// A step that could dose wants nothing, and its algorithm knows of all that never came: one request that was lost alone is no loss.
+    /// Where another one is lost within the window both are.
+    mutating func spare(before step: Int64) {
+        guard let places = entries?.indices else { return }
+        for place in places where (entries?[place].step ?? step) < step && entries?[place].requestID != nil {
+            entries?[place].isSpared = true
+        }
+    }
+
     /// What the pump gave by itself up to this step is known: what was asked for meanwhile and not confirmed came that way, up to
     /// the programme of a step each.
     /// - Parameter units: nil where nobody can say.
@@ -142,9 +170,12 @@ public struct BasalAccount: Hashable, Sendable, Codable {
     /// U missing in the two hours that end with this step.
     public func missing(at step: Int64) -> Double {
         guard let entries else { return 0 }
+        let asked = entries.lazy.filter { $0.requestID != nil && $0.step > step - Self.window }
+        let isAlone = asked.prefix(2).count == 1
         return entries.reduce(0) { sum, entry in
-            let counts =
-                entry.step <= step && entry.step > step - Self.window && !(entry.isOpen && entry.step == step)
+            if isAlone, entry.isSpared == true { return sum }
+            let from = entry.requestID == nil ? entry.step : entry.step + 1
+            let counts = from <= step && entry.step > step - Self.window
             return counts ? sum + entry.missing : sum
         }
     }
@@ -169,7 +200,7 @@ public struct BasalAccount: Hashable, Sendable, Codable {
             if let share = ahead.share(at: other, programmePerStep: programmePerStep), share < Self.bound {
                 return other - step
             }
-            // Nothing comes on top any more, and the newest of what is open counts by now.
+            // Nothing comes on top any more, and the newest of what was asked for counts by now.
             if units <= 1e-9, other >= Self.begins, other > step + 1 { return nil }
         }
         return nil

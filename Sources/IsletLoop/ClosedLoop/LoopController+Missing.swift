@@ -23,16 +23,20 @@ extension LoopController {
     /// - Parameter own: basal and correction that it asked for, within the limits; zero without a fresh reading.
     @inline(__always)
     func account(
-        own: InsulinAmount, isAvailable: Bool, hasFailed: Bool, step: Int64, _ requestID: Int64
+        own: InsulinAmount, rate: TemporaryBasalAnswer?, isAvailable: Bool, hasFailed: Bool,
+        of dose: borrowing StepDose
     ) {
         if isAvailable, !hasFailed, memory.missing.isEmpty { return }
-        accountFor(own, isAvailable, hasFailed, step, requestID)
+        accountFor(own, rate, isAvailable, hasFailed, dose.algorithmTime, dose.id, dose.hasReading)
     }
 
     private func accountFor(
-        _ own: InsulinAmount, _ isAvailable: Bool, _ hasFailed: Bool, _ step: Int64, _ requestID: Int64
+        _ own: InsulinAmount, _ rate: TemporaryBasalAnswer?, _ isAvailable: Bool, _ hasFailed: Bool,
+        _ step: Int64, _ requestID: Int64, _ hasReading: Bool
     ) {
         if hasFailed { return displaced(by: step) }
+        if hasReading { missBasal(rate, step: step) }
+        if hasReading, isAvailable, own <= .zero { memory.missing.spare(before: step) }
         // What the person suspends is not missing; nor is what a pump has no place for beside the bolus that it was asked for.
         if !isAvailable, pump.status.condition != .suspended, !givesBolus(at: step) {
             // Out of reach, whatever it last said, the zero runs on as where no step runs; a pump that is busy has its bolus.
@@ -42,6 +46,27 @@ extension LoopController {
             memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
         }
         memory.missing.expect(programme(during: step), step: step)
+    }
+
+    /// No pod gives the basal that an algorithm leaves to the pump: the rate that its step wants, or else the programme.
+    private func missBasal(_ wanted: TemporaryBasalAnswer?, step: Int64) {
+        let status = pump.status
+        guard !algorithmDosesBasal, status.isConnected,
+            status.condition == .fault || status.condition == .noPod
+        else { return }
+        let programme = settings.therapy.basalRate
+        var rate = programme
+        if let wanted, wanted.minutes > 0 { rate = min(wanted.rate, settings.therapy.maximumBasal) }
+        memory.missing.displace(
+            rate.unitsPerHour * Double(LoopTiming.step) / Double(Nanoseconds.hour), step: step)
+    }
+
+    /// What came of a request's basal and correction above the programme makes good what was asked for before.
+    func makesGood(_ request: borrowing LoopMemory.Request, lost: InsulinAmount) {
+        guard !memory.missing.isEmpty else { return }
+        let programme = algorithmDosesBasal ? basalOfAStep : .zero
+        let above = request.own - lost - programme
+        if above > .zero { memory.missing.makeGood(above.units, by: request.algorithmTime) }
     }
 
     /// The pump gives a bolus of ours: one at a time is its limit. One that lasts too long is no excuse any more.

@@ -155,6 +155,7 @@ extension LoopController {
             memory.carried += left
             if !memory.missing.isEmpty {
                 memory.missing.settle(request.id, step: request.algorithmTime, missing: 0)
+                if accepted > .zero { makesGood(request, lost: .zero) }
             }
             return
         }
@@ -174,6 +175,7 @@ extension LoopController {
             memory.withheldBefore += withheld
         }
         misses(request, lost - withheld)
+        if accepted > .zero { makesGood(request, lost: lost - withheld) }
         fallShort(lost, of: request.algorithmTime)
     }
 

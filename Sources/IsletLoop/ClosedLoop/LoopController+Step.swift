@@ -121,7 +121,7 @@ extension LoopController {
             memory.stepsFailed += 1
         }
 
-        if memory.withheldBasal > .zero, Self.isForeseenLow(output) { dropWithheld() }
+        if memory.withheldBasal > .zero, Self.isForeseenLow(output) { letWithheldBe() }
         // `pumpBasal` is told anew where the step failed.
         let withheld = hasFailed ? .zero : input.pumpBasal?.withheld ?? .zero
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
@@ -196,8 +196,8 @@ extension LoopController {
         if !wasOpen, memory.isOpenLoop { applyBasal() }
         if !input.isOpenLoop {
             account(
-                own: dose.hasReading ? dose.own : .zero, isAvailable: mayDose, hasFailed: hasFailed,
-                step: input.algorithmTime, requestID)
+                own: dose.hasReading ? dose.own : .zero, rate: output.temporaryBasal,
+                isAvailable: mayDose, hasFailed: hasFailed, of: dose)
         }
 
         journal.record(

@@ -19,7 +19,7 @@ extension LoopController {
         _ reading: GlucoseReading?, _ status: StepPumpStatus, flowed: PumpBasal?, at now: Instant
     ) -> InsulinAmount {
         let isLow = reading.map { $0.glucose.milligramsPerDecilitre < Self.leastForWithheld } ?? false
-        if isLow || memory.typedLow != nil && isStoppedByTypedLow(at: now) { dropWithheld() }
+        if isLow || memory.typedLow != nil && isStoppedByTypedLow(at: now) { letWithheldBe() }
         guard status.isAvailable else { return .zero }
         let owed = flowed.map { withheldBasal(less: $0, at: now) } ?? .zero
         dropWithheld()
@@ -34,6 +34,12 @@ extension LoopController {
     func dropWithheld() {
         memory.withheldBasal = .zero
         memory.withheldBefore = .zero
+    }
+
+    /// With a low there, or to come, the loop wouldn't have given it: it is owed no more, and not missing either.
+    func letWithheldBe() {
+        memory.missing.repay(memory.withheldBasal.units)
+        dropWithheld()
     }
 
     /// The programme at the person's multiplier, U/h.

@@ -186,6 +186,70 @@ struct MissingInsulinTests {
         #expect(Self.minutes(session, Self.missing, "raise").isEmpty)
     }
 
+    /// Harm: a pod fails at night, rings once, and nothing speaks of it again for hours: an algorithm that sets rates has asked for no bolus.
+    @Test(
+        "a dead pod rings within half an hour, whoever doses the basal, under any policy",
+        arguments: ["pid-insulin-feedback", "oref1-style", "loop-style", "basal-bolus"],
+        ["bionicloop", "dexcom-g7", "nightscout"])
+    func deadPod(algorithm: String, alerts: String) throws {
+        let study = try Study.parse(
+            """
+            study: dead-pod
+            seed: 77
+            start: 2026-03-02T06:00:00-05:00
+            duration: 8h
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
+            sensor: ideal
+            scenario: { meals: [{ at: 2h, carbs: 60 }] }
+            faults: { scheduled: [{ at: 3h, kind: pod-fault, for: 5h }] }
+            record: full
+            arms: [{ algorithm: \(algorithm), alerts: \(alerts) }]
+            """, file: "dead-pod.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 1)
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        _ = session.run()
+        let raised = Self.minutes(session, Self.missing, "raise")
+        #expect(raised.first.map { (180...212).contains($0) } == true, "\(raised)")
+    }
+
+    /// Harm: who opens the dead app because it rang is rung again half an hour later, for what they have just seen.
+    @Test("who opens the app because it rang has seen it")
+    func reopened() throws {
+        let study = try Study.parse(
+            """
+            study: reopened
+            seed: 77
+            start: 2026-03-02T06:00:00-05:00
+            duration: 7d
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 20 } }
+            scenario: { preset: life }
+            person: typical
+            faults: { app-quit: { rate: 0.5 } }
+            record: events
+            arms: [{ algorithm: pid-insulin-feedback, alerts: bionicloop }]
+            """, file: "reopened.yaml")
+        var seen = 0
+        for (index, subject) in try CohortLoader.subjects(of: study, studyPath: "", jobs: 2).enumerated() {
+            let session = try Session(study: study, subject: subject, index: index, arm: study.arms[0])
+            _ = session.run()
+            let reopenings = session.recorder.person.filter { $0.kind == .reopened }.map(\.instant)
+            for row in session.recorder.alerts
+            where row.code.rawValue == Self.missing && row.effect == "suppress"
+                && row.reason == "alreadyDelivered"
+                && reopenings.contains(row.instant)
+            {
+                seen += 1
+                let acknowledged = session.recorder.alerts.contains {
+                    $0.code == row.code && ["acknowledge", "clear"].contains($0.effect)
+                        && $0.instant >= row.instant
+                        && $0.instant <= row.instant.adding(10 * Nanoseconds.second)
+                }
+                #expect(acknowledged)
+            }
+        }
+        #expect(seen > 10)
+    }
+
     /// Harm: insulin that does not come because a pump hangs in its bolus, and each step waits for it to end.
     @Test("rings where a pump says for ever that it gives its bolus")
     func stuckInItsBolus() throws {
