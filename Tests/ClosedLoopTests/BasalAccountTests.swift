@@ -137,16 +137,53 @@ struct BasalAccountTests {
         #expect(heard.shares.last == 100)
     }
 
-    /// Harm: a dead pod for hours, which algorithms that set the pump's rate never spoke of again.
-    @Test(
-        "without a pod what is left to its basal is missing: the rate that a step wants, or the programme",
-        arguments: [BasalSource.temporary, .programmed], [PumpStatus.Condition.fault, .noPod])
-    func deadPod(source: BasalSource, condition: PumpStatus.Condition) throws {
+    /// Harm: falling towards a low, and told every half hour to check the pump.
+    @Test("what a zero withheld is not missing any more where the step that could give it foresees a low")
+    func withheldBeforeAForeseenLow() throws {
+        let (lab, heard) = try lab { input in
+            var output = StepOutput(basal: InsulinAmount(units: 0.1))
+            if input.algorithmTime > 36 {
+                output.forecast = GlucoseConcentration(milligramsPerDecilitre: 60)
+            }
+            return output
+        }
+        try lab.live(untilMinute: 180)
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(206))
+        lab.sensor.latestReading = reading(at: 205)
+        lab.relaunch()
+        #expect((heard.shares.last ?? 100) < 80)
+        try lab.live(untilMinute: 207)
+        #expect(heard.shares.last == 100)
+    }
+
+    /// A pump's answer that is awaited is no second loss.
+    @Test("a request under way does not bring back one that was lost alone")
+    func underWayBesideALoss() throws {
+        var wants = 0.6
+        let (lab, heard) = try lab { _ in StepOutput(correction: InsulinAmount(units: wants)) }
+        try lab.live(untilMinute: 178)
+        lab.pump.requestError = .commandFailed
+        try lab.live(untilMinute: 181)
+        lab.pump.requestError = nil
+        wants = 0
+        try lab.live(untilMinute: 188)
+        let before = heard.shares.count
+        lab.pump.losesRequest = true
+        wants = 0.3
+        try lab.live(untilMinute: 193)
+        #expect(heard.shares.dropFirst(before).allSatisfy { $0 == 100 })
+    }
+
+    private func leavingBasal(
+        _ source: BasalSource, rate: Double = 2.4, answers: @escaping () throws -> Void = {}
+    ) throws -> (Lab, InsulinListener) {
         let lab = try Lab(basalSource: source, begins: false) { _ in
+            try answers()
             var output = StepOutput()
             if source == .temporary {
                 output.temporaryBasal = TemporaryBasalAnswer(
-                    rate: InsulinRate(unitsPerHour: 2.4), minutes: 30)
+                    rate: InsulinRate(unitsPerHour: rate), minutes: 30)
             }
             return output
         }
@@ -156,11 +193,85 @@ struct BasalAccountTests {
         try lab.executor.inspect { try lab.loop.here { try $0.begin(observers: [heard]) } }
         try lab.live(untilMinute: 181)
         #expect(heard.shares.last == 100)
+        return (lab, heard)
+    }
+
+    /// The pump says so itself.
+    private func turn(_ lab: Lab, _ condition: PumpStatus.Condition) throws {
         lab.pump.condition = condition
+        lab.pump.basalError = condition == .ready ? nil : .notReady(condition)
+        lab.executor.inspect { lab.loop.pumpDidUpdate(status: lab.pump.status) }
+        try lab.executor.advance(to: lab.executor.now)
+    }
+
+    /// Harm: "check pump and site" at the very moment when a pod has been changed and works.
+    @Test(
+        "a pod that is changed within a step lacks what did not flow, once",
+        arguments: [BasalSource.temporary, .programmed])
+    func podChange(source: BasalSource) throws {
+        let (lab, heard) = try leavingBasal(source, rate: 3.6)
+        try lab.live(untilMinute: 183)
+        try turn(lab, .noPod)
+        try lab.live(untilMinute: 186)
+        try turn(lab, .ready)
+        try lab.live(untilMinute: 200)
+        // The step's 0.3 U of 2.4, of which all but a minute's came; of the programme a step counts whole.
+        #expect(heard.shares.allSatisfy { $0 > 80 }, "\(heard.shares)")
+        #expect(heard.shares.last == (source == .temporary ? 97.5 : 95.83))
+        try lab.live(untilMinute: 320)
+        #expect(heard.shares.last == 100)
+    }
+
+    /// Harm: hours without insulin, because the app died just after the pod.
+    @Test(
+        "a dead pod is foretold for an app that dies, and missing at its launch",
+        arguments: [BasalSource.algorithm, .temporary, .programmed])
+    func deadPodAndApp(source: BasalSource) throws {
+        let (lab, heard) = try leavingBasal(source)
+        try lab.live(untilMinute: 183)
+        try turn(lab, .fault)
+        let after = try #require(heard.missingAfter)
+        // Five steps' programme, from the next one on.
+        #expect((20...28).contains(Double(after) / Double(Nanoseconds.minute)), "\(after)")
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(301))
+        lab.sensor.latestReading = reading(at: 300)
+        let before = heard.shares.count
+        lab.relaunch()
+        try lab.live(untilMinute: 311)
+        #expect(heard.shares.dropFirst(before).allSatisfy { $0 < 80 } && heard.shares.count > before)
+        // One that is well again foretells nothing of it.
+        try turn(lab, .ready)
+        try lab.live(untilMinute: 460)
+        #expect(heard.shares.last == 100)
+        #expect(heard.missingAfter == (source == .algorithm ? 25 * Nanoseconds.minute : nil))
+    }
+
+    /// Harm: the same where nobody answers for the dose.
+    @Test(
+        "a dead pod is missing without a reading, and where the algorithm fails",
+        arguments: [BasalSource.algorithm, .temporary, .programmed], [true, false])
+    func deadPodWithoutAnswer(source: BasalSource, fails: Bool) throws {
+        struct Broken: Error {}
+        var isBroken = false
+        let (lab, heard) = try leavingBasal(source) { if isBroken { throw Broken() } }
+        isBroken = fails
+        try turn(lab, .fault)
+        if fails { try lab.live(untilMinute: 206) } else { try lab.executor.advance(to: .minutes(206)) }
+        #expect((heard.shares.last ?? 100) < 80, "\(heard.shares)")
+    }
+
+    /// Harm: a dead pod for hours, which algorithms that set the pump's rate never spoke of again.
+    @Test(
+        "without a pod what is left to its basal is missing: the rate that a step wants, or the programme",
+        arguments: [BasalSource.temporary, .programmed], [PumpStatus.Condition.fault, .noPod])
+    func deadPod(source: BasalSource, condition: PumpStatus.Condition) throws {
+        let (lab, heard) = try leavingBasal(source)
+        try turn(lab, condition)
         // Twice the programme for three steps, or the programme for five.
         try lab.live(untilMinute: source == .temporary ? 196 : 206)
         #expect((heard.shares.last ?? 100) < 80, "\(heard.shares)")
-        lab.pump.condition = .suspended
+        try turn(lab, .suspended)
         let news = heard.shares.count
         try lab.live(untilMinute: 211)
         #expect((heard.shares.dropFirst(news).min() ?? 100) >= (heard.shares.prefix(news).last ?? 0))

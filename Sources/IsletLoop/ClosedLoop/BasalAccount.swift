@@ -16,7 +16,7 @@ public struct BasalAccount: Hashable, Sendable, Codable {
 
     private struct Entry: Hashable, Sendable, Codable {
         var step: Int64
-        /// Nil for what a zero displaced.
+        /// Nil for what was left to the pump and never came: displaced by a zero, a rate that it didn't take, without a pod.
         var requestID: Int64?
         var units: Double
         /// What the pump's programme gave in its place.
@@ -84,13 +84,14 @@ public struct BasalAccount: Hashable, Sendable, Codable {
         }
     }
 
-    /// A zero displaced so much programme for a step that never ran, or failed.
+    /// So much of what was left to the pump did not come: a zero displaced the programme of a step that never ran, or failed; a rate was
+    /// not taken; no pod gave anything.
     mutating func displace(_ units: Double, step: Int64) {
         guard units > 1e-9 else { return }
         add(Entry(step: step, requestID: nil, units: units))
     }
 
-    /// What zeros displaced was given after all, beside what its step asked for: the newest first.
+    /// What was left to the pump was given after all, beside what its step asked for: the newest first.
     mutating func repay(_ units: Double) {
         guard let places = entries?.indices.reversed() else { return }
         var left = units
@@ -170,7 +171,9 @@ public struct BasalAccount: Hashable, Sendable, Codable {
     /// U missing in the two hours that end with this step.
     public func missing(at step: Int64) -> Double {
         guard let entries else { return 0 }
-        let asked = entries.lazy.filter { $0.requestID != nil && $0.step > step - Self.window }
+        let asked = entries.lazy.filter {
+            $0.requestID != nil && $0.step < step && $0.step > step - Self.window && $0.missing > 1e-9
+        }
         let isAlone = asked.prefix(2).count == 1
         return entries.reduce(0) { sum, entry in
             if isAlone, entry.isSpared == true { return sum }

@@ -16,6 +16,8 @@ struct ToldInsulin {
     var zeroSteps: Int64 = -1
     /// A rate was wanted then that the pump had not taken.
     var isWanted = false
+    /// There was no pod then that gives anything.
+    var isPodDead = false
 }
 
 extension LoopController {
@@ -23,19 +25,22 @@ extension LoopController {
     /// - Parameter own: basal and correction that it asked for, within the limits; zero without a fresh reading.
     @inline(__always)
     func account(
-        own: InsulinAmount, rate: TemporaryBasalAnswer?, isAvailable: Bool, hasFailed: Bool,
-        of dose: borrowing StepDose
+        own: InsulinAmount, isAvailable: Bool, hasFailed: Bool, of dose: borrowing StepDose
     ) {
         if isAvailable, !hasFailed, memory.missing.isEmpty { return }
-        accountFor(own, rate, isAvailable, hasFailed, dose.algorithmTime, dose.id, dose.hasReading)
+        accountFor(
+            own, isAvailable, hasFailed, dose.algorithmTime, dose.id, dose.hasReading, dose.isStopped)
     }
 
     private func accountFor(
-        _ own: InsulinAmount, _ rate: TemporaryBasalAnswer?, _ isAvailable: Bool, _ hasFailed: Bool,
-        _ step: Int64, _ requestID: Int64, _ hasReading: Bool
+        _ own: InsulinAmount, _ isAvailable: Bool, _ hasFailed: Bool, _ step: Int64, _ requestID: Int64,
+        _ hasReading: Bool, _ isStopped: Bool
     ) {
+        // An algorithm that doses the basal has asked for it, where it has an answer.
+        if isPodDead, !algorithmDosesBasal || hasFailed || !hasReading {
+            missBasal(step: step, isStopped: isStopped)
+        }
         if hasFailed { return displaced(by: step) }
-        if hasReading { missBasal(rate, step: step) }
         if hasReading, isAvailable, own <= .zero { memory.missing.spare(before: step) }
         // What the person suspends is not missing; nor is what a pump has no place for beside the bolus that it was asked for.
         if !isAvailable, pump.status.condition != .suspended, !givesBolus(at: step) {
@@ -48,17 +53,30 @@ extension LoopController {
         memory.missing.expect(programme(during: step), step: step)
     }
 
-    /// No pod gives the basal that an algorithm leaves to the pump: the rate that its step wants, or else the programme.
-    private func missBasal(_ wanted: TemporaryBasalAnswer?, step: Int64) {
+    /// The pump says that its pod has failed, or that none is on. Out of reach one may have been activated since.
+    private var isPodDead: Bool {
         let status = pump.status
-        guard !algorithmDosesBasal, status.isConnected,
-            status.condition == .fault || status.condition == .noPod
-        else { return }
-        let programme = settings.therapy.basalRate
-        var rate = programme
-        if let wanted, wanted.minutes > 0 { rate = min(wanted.rate, settings.therapy.maximumBasal) }
-        memory.missing.displace(
-            rate.unitsPerHour * Double(LoopTiming.step) / Double(Nanoseconds.hour), step: step)
+        return status.isConnected && (status.condition == .fault || status.condition == .noPod)
+    }
+
+    /// Since when no pod gives anything, as far as it was heard.
+    func notePod() {
+        if isPodDead {
+            if memory.podDeadSince == nil { memory.podDeadSince = executor.now }
+        } else if memory.podDeadSince != nil, pump.status.isConnected {
+            memory.podDeadSince = nil
+        }
+    }
+
+    /// No pod gives what is left to the pump's basal: the rate that the step wants, or else the programme.
+    private func missBasal(step: Int64, isStopped: Bool) {
+        notePod()
+        var units = isStopped ? 0 : programmedUnits(of: step)
+        if let wanted = memory.wantedBasal, wanted.step == step {
+            memory.wantedBasal?.isCounted = true
+            if let rate = wanted.rate { units = rate.units(during: LoopTiming.step) }
+        }
+        memory.missing.displace(units, step: step)
     }
 
     /// What came of a request's basal and correction above the programme makes good what was asked for before.
@@ -139,14 +157,25 @@ extension LoopController {
         return basalOfAStep.units * (1 - zeroCovers(step))
     }
 
+    /// The programme of a step, at the person's multiplier.
+    private func programmedUnits(of step: Int64) -> Double {
+        guard let ends = memory.temporaryBasalEnds, ends > gridPoint(step) else { return basalOfAStep.units }
+        return basalOfAStep.units * memory.basalMultiplier
+    }
+
     /// What the zero takes of a step that never runs.
     private func displacedProgramme(of step: Int64) -> Double {
         guard algorithmDosesBasal, memory.isInSession, !memory.isOpenLoop, podGives else { return 0 }
-        var multiplier = 1.0
-        if let ends = memory.temporaryBasalEnds, ends > gridPoint(step) {
-            multiplier = memory.basalMultiplier
-        }
-        return basalOfAStep.units * zeroCovers(step) * multiplier
+        return programmedUnits(of: step) * zeroCovers(step)
+    }
+
+    /// What is missing of a step that never runs: the programme, where no pod gives it, or what the zero takes of it.
+    private func missingProgramme(of step: Int64) -> Double {
+        guard isPodDead else { return displacedProgramme(of: step) }
+        guard memory.isInSession, !memory.isOpenLoop, let since = memory.podDeadSince,
+            gridPoint(step) >= since
+        else { return 0 }
+        return programmedUnits(of: step)
     }
 
     /// A step failed: its zero displaced what the programme would have given.
@@ -157,6 +186,12 @@ extension LoopController {
 
     /// Notes that the steps from `first` up to `end` never ran.
     func displaced(from first: Int64, to end: Int64) {
+        if isPodDead {
+            for step in max(first, end - BasalAccount.window)..<end {
+                memory.missing.displace(missingProgramme(of: step), step: step)
+            }
+            return
+        }
         guard memory.temporaryBasal != nil else { return }
         for step in first..<end {
             let units = displacedProgramme(of: step)
@@ -180,7 +215,7 @@ extension LoopController {
         let zero = zeroSteps(after: step)
         if memory.missing.isEmpty, step >= BasalAccount.window, toldInsulin.steps == BasalAccount.window,
             toldInsulin.zeroSteps == zero, toldInsulin.share == 100, memory.wantedBasal == nil,
-            !toldInsulin.isWanted
+            !toldInsulin.isWanted, !toldInsulin.isPodDead, memory.podDeadSince == nil
         {
             return
         }
@@ -192,7 +227,10 @@ extension LoopController {
     func tellInsulinBetweenSteps() {
         // A step may begin early.
         let next = gridPoint(memory.algorithmTime).adding(-LoopTiming.earlyWindow)
-        guard memory.temporaryBasal != nil || toldInsulin.isWanted, next > executor.now else { return }
+        let isOfPod = memory.podDeadSince != nil || toldInsulin.isPodDead
+        guard memory.temporaryBasal != nil || toldInsulin.isWanted || isOfPod, next > executor.now else {
+            return
+        }
         tellInsulin(of: memory.algorithmTime - 1)
     }
 
@@ -215,7 +253,7 @@ extension LoopController {
             if wanted.step < step { account.displace(units, step: wanted.step + 1) }
         }
         let share = account.share(at: step, programmePerStep: perStep)
-        let ahead = toCome.stepsToBound(from: step, programmePerStep: perStep) { displacedProgramme(of: $0) }
+        let ahead = toCome.stepsToBound(from: step, programmePerStep: perStep) { missingProgramme(of: $0) }
         // The grid's, not this moment's: a step may begin early.
         let after = ahead.map {
             max(0, gridPoint(step + $0).nanoseconds - executor.now.nanoseconds)
@@ -226,6 +264,7 @@ extension LoopController {
         toldInsulin.steps = min(step, BasalAccount.window)
         toldInsulin.zeroSteps = zeroSteps
         toldInsulin.isWanted = memory.wantedBasal != nil
+        toldInsulin.isPodDead = memory.podDeadSince != nil
         if isOld { return }
         toldInsulin.share = share
         toldInsulin.missingAfter = after
@@ -252,12 +291,13 @@ extension LoopController {
     func tellInsulinAtLaunch() {
         toldInsulin = ToldInsulin()
         if !memory.dropped.isEmpty { tellLapsed(isNew: false) }
+        notePod()
         guard memory.isInSession, let begun = memory.firstStepTime else { return }
         let step = (executor.now.nanoseconds - begun.nanoseconds) / LoopTiming.step
         var account = memory.missing
         for missed in memory.algorithmTime..<max(memory.algorithmTime, step + 1) {
-            let units = displacedProgramme(of: missed)
-            if units <= 0 { break }
+            let units = missingProgramme(of: missed)
+            if units <= 0, !isPodDead { break }
             account.displace(units, step: missed)
         }
         tell(account, at: max(step, memory.algorithmTime - 1), zeroSteps: -1)

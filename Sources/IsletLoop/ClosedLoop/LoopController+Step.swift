@@ -124,6 +124,8 @@ extension LoopController {
         if memory.withheldBasal > .zero, Self.isForeseenLow(output) { letWithheldBe() }
         // `pumpBasal` is told anew where the step failed.
         let withheld = hasFailed ? .zero : input.pumpBasal?.withheld ?? .zero
+        // It lapses, and would not be given.
+        if withheld > .zero, Self.isForeseenLow(output) { memory.missing.repay(withheld.units) }
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
         var dose = dose(
             of: output, at: input.now, isOpenLoop: input.isOpenLoop, hasReading: input.cgm != nil,
@@ -196,8 +198,7 @@ extension LoopController {
         if !wasOpen, memory.isOpenLoop { applyBasal() }
         if !input.isOpenLoop {
             account(
-                own: dose.hasReading ? dose.own : .zero, rate: output.temporaryBasal,
-                isAvailable: mayDose, hasFailed: hasFailed, of: dose)
+                own: dose.hasReading ? dose.own : .zero, isAvailable: mayDose, hasFailed: hasFailed, of: dose)
         }
 
         journal.record(

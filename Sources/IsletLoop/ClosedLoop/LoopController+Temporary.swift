@@ -19,6 +19,8 @@ extension LoopMemory {
         public var decidedAt: Instant
         /// Whose it is, by its algorithm time.
         public var step: Int64
+        /// Without a pod all of it counts as missing already. Optional, as what earlier engines kept says nothing of it.
+        public var isCounted: Bool?
     }
 }
 
@@ -112,8 +114,14 @@ extension LoopController {
         if isOver || !setsTemporaryBasal || isPersonsBasalWanted { return endWanting() }
         let lacking = lacking(wanted, at: executor.now)
         run(wanted)
+        guard memory.wantedBasal == nil else { return }
+        if wanted.isCounted == true, let rate = wanted.rate {
+            // A pod is there again, and gives the rest of the step.
+            let waited = executor.now.nanoseconds - wanted.decidedAt.nanoseconds
+            memory.missing.repay(rate.units(during: max(0, LoopTiming.step - waited)))
+        }
         // What it came late is missing too.
-        if memory.wantedBasal == nil { memory.missing.displace(lacking, step: wanted.step) }
+        memory.missing.displace(lacking, step: wanted.step)
     }
 
     /// The step's time is over: what the pump did not give of the rate that it wanted is missing.
@@ -136,7 +144,7 @@ extension LoopController {
 
     /// U that a step's rate would have given by an instant above what flowed; a rate below that lacks nothing.
     private func lacking(_ wanted: LoopMemory.WantedBasal, at instant: Instant) -> Double {
-        guard let rate = wanted.rate, setsTemporaryBasal, mayGive else { return 0 }
+        guard let rate = wanted.rate, setsTemporaryBasal, mayGive, wanted.isCounted != true else { return 0 }
         let programme = settings.therapy.basalRate.unitsPerHour
         let since = wanted.decidedAt.nanoseconds
         let waited = min(instant.nanoseconds - since, LoopTiming.step)
@@ -151,5 +159,12 @@ extension LoopController {
             lacking -= (ran.rate.unitsPerHour - programme) * Double(covered)
         }
         return lacking / Double(Nanoseconds.hour)
+    }
+}
+
+extension InsulinRate {
+    /// What flows at this rate for so long, U.
+    func units(during nanoseconds: Int64) -> Double {
+        unitsPerHour * Double(nanoseconds) / Double(Nanoseconds.hour)
     }
 }

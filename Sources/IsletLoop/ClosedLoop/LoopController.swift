@@ -294,6 +294,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         case .suspended, .noPod, .fault: zeroEnds = nil
         case .ready, .bolusing: break
         }
+        notePod()
         if status.isConnected, !isSuspended { pumpWork?.schedule(at: executor.now) }
     }
 

@@ -162,6 +162,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     public var dropped: [Dropped] = []
     /// Insulin of the last hours that should have come and has not.
     public var missing = BasalAccount()
+    /// Since when the pump has said that its pod gives nothing; nil where one does.
+    public var podDeadSince: Instant?
     /// The last computed dose that was above the maximum bolus.
     public var cut: Cut?
     public var request: Request?

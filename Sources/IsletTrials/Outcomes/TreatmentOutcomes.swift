@@ -28,7 +28,7 @@ extension Outcome {
         ) { $0.perDay($0.rescueGrams) },
         Outcome(
             failedSteps, "steps whose algorithm failed", unit: "%",
-            "steps of the loop in which the algorithm gave no answer that counts, and nobody got insulin by it, of all steps run",
+            "steps of the loop in which the algorithm gave no answer that counts, and so no dose of its own, of all steps run",
             better: .lower, kind: .treatment, compared: .never
         ) { facts in
             facts.steps.flatMap { $0.run > 0 ? 100 * Double($0.failed) / Double($0.run) : nil }
