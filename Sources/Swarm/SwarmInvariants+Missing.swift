@@ -133,10 +133,7 @@ enum MissingIsTold: SwarmInvariant {
                 left -= paid
             }
         }
-        return (
-            missing, madeGood + heldBack(evidence, missing, perStep: perStep),
-            asked
-        )
+        return (missing, madeGood + heldBack(evidence, missing, perStep: perStep), asked)
     }
 
     /// The programme that was withheld since a step could dose, where a step then has a low, or foresees one: it would give nothing of it.

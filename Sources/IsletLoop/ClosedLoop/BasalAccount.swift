@@ -3,7 +3,8 @@
 // Guarantees: it goes by the numbers of steps, so that a relaunch, a leap and a dead time need nothing of their own. *Missing* is basal and
 // correction that a step with a fresh reading asked for and that the pump has not confirmed (unknown counts as missing here), from the next
 // step on, which may make it good; and programme that a zero displaced for steps that never ran, or failed, or that no pod gave. What the
-// pump's own programme gave instead is taken off, and what a later step's request gave above the programme. Where nothing is missing the account holds nothing, and a step costs a comparison.
+// pump's own programme gave instead is taken off, and what a later step's request gave above the programme. Where nothing is missing the
+// account holds nothing, and a step costs a comparison.
 // Does not: count what the algorithm withheld, what a limit cut off, or what the person suspended; its caller leaves those out.
 
 public struct BasalAccount: Hashable, Sendable, Codable {

@@ -112,7 +112,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         Row(
             "basalShare", "Share of the insulin that came", "%", isInStudies: true,
             note:
-                "1 − missing / programmed basal over the last 2 h, since the start if that is shorter, from 30 min on; missing is basal and correction that a step with a fresh reading asked for and that the pump has not confirmed, and programme that a zero displaced for steps that never ran; not what the algorithm withheld, what a limit cut off, or what the person suspended; told at each step",
+                "1 − missing / programmed basal over the last 2 h, since the start if that is shorter, from 30 min on; missing is basal and correction that a step with a fresh reading asked for and that the pump has not confirmed, nor a later step made good, and programme that a zero displaced for steps that never ran, or that no pod gave; not what the algorithm withheld or wants no more, what a limit or a bolus under way left no place for, or what the person suspended; told at each step",
             actions: ("Check the pump and its site, and glucose with a meter.", "")),
         Row(
             "droppedInsulin", "Insulin that lapsed", "U", isInStudies: true,
