@@ -121,11 +121,9 @@ extension LoopController {
             memory.stepsFailed += 1
         }
 
-        if memory.withheldBasal > .zero, Self.isForeseenLow(output) { letWithheldBe() }
         // `pumpBasal` is told anew where the step failed.
         let withheld = hasFailed ? .zero : input.pumpBasal?.withheld ?? .zero
-        // It lapses, and would not be given.
-        if withheld > .zero, Self.isForeseenLow(output) { memory.missing.repay(withheld.units) }
+        if Self.isForeseenLow(output) { letWithheldBe(beside: withheld) }
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
         var dose = dose(
             of: output, at: input.now, isOpenLoop: input.isOpenLoop, hasReading: input.cgm != nil,

@@ -37,8 +37,9 @@ extension LoopController {
     }
 
     /// With a low there, or to come, the loop wouldn't have given it: it is owed no more, and not missing either.
-    func letWithheldBe() {
-        memory.missing.repay(memory.withheldBasal.units)
+    /// - Parameter amount: what this step would have given of it.
+    func letWithheldBe(beside amount: InsulinAmount = .zero) {
+        memory.missing.repay((memory.withheldBasal + amount).units)
         dropWithheld()
     }
 
