@@ -377,7 +377,8 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Steps of programs that came to nothing: of a listener's the numbers were absent, by an algorithm's nobody got insulin. A table doesn't show it.
+    /// Steps of programs that came to nothing: of a listener's the numbers were absent, by an algorithm's nobody got insulin. Why the first one did stands
+    /// nowhere else; how many of an algorithm's, in the results.
     private func tellFailedSteps(of study: Study) {
         func tell(_ whose: String, _ so: String, _ host: (Study.Arm) -> PluginHost?) {
             // Arms that differ in their alerts alone ask one program, which counts for all of them.

@@ -33,6 +33,15 @@ struct BasalAccountTests {
         return (lab, listener)
     }
 
+    /// After three hours the app is dead for 25 minutes, under a zero of 30; then there is a fresh reading.
+    private func dieUnderAZero(_ lab: Lab, thenReads mgdl: Double = 120) throws {
+        try lab.live(untilMinute: 180)
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(206))
+        lab.sensor.latestReading = GlucoseReading(
+            instant: .minutes(205), glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+    }
+
     @Test("where all comes the share is whole, and nobody is called after the first two hours")
     func steady() throws {
         let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
@@ -125,12 +134,7 @@ struct BasalAccountTests {
     @Test("what a zero withheld is not missing any more once a low forbids it")
     func withheldBeforeALow() throws {
         let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
-        try lab.live(untilMinute: 180)
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(206))
-        lab.sensor.latestReading = GlucoseReading(
-            instant: .minutes(205), glucose: GlucoseConcentration(milligramsPerDecilitre: 66),
-            isReliable: true)
+        try dieUnderAZero(lab, thenReads: 66)
         lab.relaunch()
         #expect((heard.shares.last ?? 100) < 80)
         try lab.live(untilMinute: 207)
@@ -147,10 +151,7 @@ struct BasalAccountTests {
             }
             return output
         }
-        try lab.live(untilMinute: 180)
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(206))
-        lab.sensor.latestReading = reading(at: 205)
+        try dieUnderAZero(lab)
         lab.relaunch()
         #expect((heard.shares.last ?? 100) < 80)
         try lab.live(untilMinute: 207)
@@ -280,10 +281,7 @@ struct BasalAccountTests {
     @Test("a death keeps the account, and the next life tells it at its launch")
     func outlivesTheApp() throws {
         let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
-        try lab.live(untilMinute: 180)
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(206))
-        lab.sensor.latestReading = reading(at: 205)
+        try dieUnderAZero(lab)
         let before = heard.shares.count
         lab.relaunch()
         // Dead for 25 min under a zero of 30.
@@ -305,12 +303,7 @@ struct BasalAccountTests {
             output.forecast = forecast.map { GlucoseConcentration(milligramsPerDecilitre: $0) }
             return output
         }
-        try lab.live(untilMinute: 180)
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(206))
-        lab.sensor.latestReading = GlucoseReading(
-            instant: .minutes(205), glucose: GlucoseConcentration(milligramsPerDecilitre: glucose),
-            isReliable: true)
+        try dieUnderAZero(lab, thenReads: glucose)
         let before = lab.pump.requests.count
         lab.relaunch()
         try lab.executor.advance(to: .minutes(207))

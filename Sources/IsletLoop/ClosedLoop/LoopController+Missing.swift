@@ -54,7 +54,7 @@ extension LoopController {
     }
 
     /// The pump says that its pod has failed, or that none is on. Out of reach one may have been activated since.
-    private var isPodDead: Bool {
+    var isPodDead: Bool {
         let status = pump.status
         return status.isConnected && (status.condition == .fault || status.condition == .noPod)
     }

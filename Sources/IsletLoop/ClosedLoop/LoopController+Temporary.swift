@@ -50,7 +50,7 @@ extension LoopController {
     func heedPumpsRate(isStep: Bool) {
         guard algorithmSetsTemporary, let told = memory.temporaryBasal, told.isAlgorithms,
             told.ends > executor.now, pump.status.isConnected, pump.status.temporaryBasal == nil,
-            isStep || pump.status.condition == .noPod || pump.status.condition == .fault
+            isStep || isPodDead
         else { return }
         memory.temporaryBasal = nil
     }

@@ -326,7 +326,7 @@ struct AnswerSection {
         let failed: HTML =
             failing.isEmpty
             ? ""
-            : " <b>The algorithm failed, and gave nothing</b>, in \(failing.prefix(8).map { "\(words.number($0.percent, "arms.\($0.arm).outcomes.\(Outcome.failedSteps).mean", places: $0.percent < 0.1 ? 4 : 1)) % of steps of \(summary.arms[$0.arm].name)" as HTML }.joined(", "))\(failing.count > 8 ? ", ..." : "")."
+            : " <b>The algorithm failed, and gave nothing</b>, in \(failing.prefix(8).map { "\(words.number($0.percent, "arms.\($0.arm).outcomes.\(Outcome.failedSteps).mean", places: $0.places)) % of steps of \(summary.arms[$0.arm].name)" as HTML }.joined(", "))\(failing.count > 8 ? ", ..." : "")."
         return
             "<p>\(early)\(finite)\(failed) Intervals are of 95 %, over \(input.subjectsWord); differences are paired by \(input.isOfPeople ? "person" : "\(input.study.subject.kind.words.one)" as HTML). These are simulated \(input.subjectsWord): what a number rests on stands under <a href=\"#assumptions\">Assumptions</a>. A ring is a notification of the phone, heard or not.</p>\n"
     }

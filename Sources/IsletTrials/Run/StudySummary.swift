@@ -143,11 +143,14 @@ package struct StudySummary: Sendable {
     /// nil for a study without a sweep.
     package var sweep: SweepView?
 
-    /// By place: arms whose algorithm failed at steps, and at how many of them, %, in the mean over subjects.
-    package var armsWithFailedSteps: [(arm: Int, percent: Double)] {
+    /// By place: arms whose algorithm failed at steps, and at how many of them, %, in the mean over subjects; with decimals enough for
+    /// three digits, as one step in years is not none.
+    package var armsWithFailedSteps: [(arm: Int, percent: Double, places: Int)] {
         arms.indices.compactMap { arm in
             guard let mean = arms[arm].outcomes[Outcome.failedSteps]?.mean, mean > 0 else { return nil }
-            return (arm, mean)
+            var (places, scaled) = (1, 10 * mean)
+            while scaled < 100, places < 9 { (places, scaled) = (places + 1, 10 * scaled) }
+            return (arm, mean, places)
         }
     }
 

@@ -227,9 +227,8 @@ extension StudySummary {
     private func failedStepsText() -> String? {
         let failing = armsWithFailedSteps
         guard !failing.isEmpty else { return nil }
-        let shown = failing.prefix(10).map { arm, percent in
-            let share = percent < 0.00005 ? "less than 0.0001" : Self.rounded(percent, percent < 0.1 ? 4 : 1)
-            return "\(share) % of steps of \(Self.short(arms[arm].name))"
+        let shown = failing.prefix(10).map { arm, percent, places in
+            "\(Self.rounded(percent, places)) % of steps of \(Self.short(arms[arm].name))"
         }
         let more = failing.count > 10 ? ", ... all of them stand in summary.json" : ""
         return TextGrid.wrapped(

@@ -93,6 +93,16 @@ struct MissingInsulinTests {
         return session
     }
 
+    /// The session of one of a study's people, in its only arm.
+    private static func lived(_ text: String, _ index: Int) throws -> Session {
+        let study = try Study.parse(text, file: "lived.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
+        let session = try Session(
+            study: study, subject: subjects[index], index: index, arm: study.arms[0])
+        _ = session.run()
+        return session
+    }
+
     /// Harm: 22 U of meals dropped over a day, glucose 388, and nobody was told.
     @Test("rings while commands fail for a day, and each meal that lapsed is told", arguments: [0, 1])
     func commandsFailForADay(subject: Int) throws {
@@ -166,7 +176,7 @@ struct MissingInsulinTests {
     /// Harm: "check pump and site" for each second large meal, of a pump that was giving it. Adult 23 of this cohort had it every other day.
     @Test("says nothing of the steps for which a meal's bolus leaves no place")
     func largeMeals() throws {
-        let study = try Study.parse(
+        let session = try Self.lived(
             """
             study: large-meals
             seed: 5
@@ -176,10 +186,7 @@ struct MissingInsulinTests {
             scenario: { preset: life }
             record: full
             arms: [{ algorithm: pid-insulin-feedback, alerts: bionicloop }]
-            """, file: "large-meals.yaml")
-        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 2)
-        let session = try Session(study: study, subject: subjects[22], index: 22, arm: study.arms[0])
-        _ = session.run()
+            """, 22)
         let busy = session.recorder.steps.filter { !$0.isPumpAvailable }
         // Three of them, each of three times the programme, were a fifth of two hours.
         #expect(busy.count > 20 && busy.contains { $0.basalUnits + $0.correctionUnits > 0.2 })
@@ -192,7 +199,7 @@ struct MissingInsulinTests {
         arguments: ["pid-insulin-feedback", "oref1-style", "loop-style", "basal-bolus"],
         ["bionicloop", "dexcom-g7", "nightscout"])
     func deadPod(algorithm: String, alerts: String) throws {
-        let study = try Study.parse(
+        let session = try Self.lived(
             """
             study: dead-pod
             seed: 77
@@ -204,10 +211,7 @@ struct MissingInsulinTests {
             faults: { scheduled: [{ at: 3h, kind: pod-fault, for: 5h }] }
             record: full
             arms: [{ algorithm: \(algorithm), alerts: \(alerts) }]
-            """, file: "dead-pod.yaml")
-        let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 1)
-        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
-        _ = session.run()
+            """, 0)
         let raised = Self.minutes(session, Self.missing, "raise")
         #expect(raised.first.map { (180...212).contains($0) } == true, "\(raised)")
     }

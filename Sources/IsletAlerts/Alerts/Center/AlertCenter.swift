@@ -276,9 +276,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         switch effect.kind {
         case .notify:
             if let listener, listener.alertDidRing(ring(of: effect)) { counts.hear(effect.rule) }
-        case .suppress where effect.reason == .foreground: listener?.alertDidShow(ring(of: effect))
-        // It rang while the app was dead; whoever opened the app for it has it before them.
-        case .suppress where effect.reason == .alreadyDelivered && app.flow.engine.isForeground:
+        // What rang while the app was dead is before whoever opened the app for it.
+        case .suppress
+        where effect.reason == .foreground
+            || effect.reason == .alreadyDelivered && app.flow.engine.isForeground:
             listener?.alertDidShow(ring(of: effect))
         default: break
         }
