@@ -31,7 +31,7 @@ exit(failed == 0 ? 0 : 1)
 """
 FILES = {
     "engine": "Engine/AlertEngine.swift", "values": "Engine/AlertEngine+Values.swift", "episodes": "Engine/AlertEngine+Episodes.swift",
-    "annunciation": "Engine/AlertEngine+Annunciation.swift", "lists": "Engine/AlertEngine+Lists.swift",
+    "annunciation": "Engine/AlertEngine+Annunciation.swift", "ahead": "Engine/AlertEngine+Ahead.swift", "lists": "Engine/AlertEngine+Lists.swift",
     "age": "Engine/AlertEngine+ReadingAge.swift", "effects": "Engine/AlertEngine+Effects.swift",
     "launch": "Engine/AlertEngine+Launch.swift", "prepared": "Engine/PreparedPolicy.swift", "message": "Engine/AlertMessage.swift",
     "flow": "Flow/AlertFlow.swift", "conditions": "Flow/AlertFlow+Conditions.swift", "rule": "Policy/AlertRule.swift",
@@ -44,7 +44,8 @@ FILES = {
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
 SWIFT_TESTS = (
     "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests|SettingsSyncTests"
-    "|PredictionTests|OwnMetricTests|ThresholdTests|AlertCenterTests|AlertBannerTests|CalmValuesTests|PolicyFieldTests|AlertTextTests")
+    "|PredictionTests|OwnMetricTests|ThresholdTests|AlertCenterTests|AlertBannerTests|CalmValuesTests|PolicyFieldTests|AlertTextTests"
+    "|RingsOfADeadAppTests")
 
 # (file, old, new[, near]): an expression and what it becomes. `old` stands once in its file, or once in the text `near`.
 # Where `new` holds an @, it is the whole text in place of `old`, and @ is the condition that the break is on.
@@ -179,8 +180,8 @@ MUTANTS = [
     ("reach", "return criticalBelow.nextUp", "return @ ? criticalBelow : criticalBelow.nextUp"),
     ("reach", "return criticalAbove.nextDown", "return @ ? criticalAbove : criticalAbove.nextDown"),
     ("reach", "critical > first.bound", "!@ && critical > first.bound"),
-    ("annunciation", "state.tracks[rule].pendingSince = due.adding(-policy.rules[rule].debounce)",
-     "state.tracks[rule].pendingSince = @ ? nil : due.adding(-policy.rules[rule].debounce)"),
+    ("ahead", "let began = raisedAt.adding(-policy.rules[rule].debounce)",
+     "let began = @ ? raisedAt : raisedAt.adding(-policy.rules[rule].debounce)"),
     ("annunciation", "now < end {\n            // Gone", "@ ? now <= end : now < end {\n            // Gone"),
     ("annunciation", "!state.tracks[rule].isShown", "true", "if !state.tracks[rule].isShown, !state.tracks[rule].isOwed {"),
     statement("annunciation", "state.tracks[rule].isOwed = true\n                state.tracks[rule].isOwedByCooldown = true"),
@@ -204,16 +205,20 @@ MUTANTS = [
     ("sync", "sequence: newest.sequence + 1)", "sequence: @ ? newest.sequence : newest.sequence + 1)"),
     ("sync", "(time, device, content) > (other.time, other.device, other.content)", "(time, device) > (other.time, other.device)"),
     # With the system, ahead of time
-    ("annunciation", "(track.pendingSince ?? deadline).adding(settings.debounce)", "(track.pendingSince ?? deadline)"),
-    ("annunciation", "guard state.tracks[rule].scheduledFor != due else { return }", "if !@ { guard state.tracks[rule].scheduledFor != due else { return } }"),
-    ("annunciation", "let due = heard(rule, deadline: deadline, at: seen), due > seen", "let due = @ ? deadline : heard(rule, deadline: deadline, at: seen), due > seen"),
-    ("annunciation", "if let until = snoozedUntil(rule, severity), instant < until {", "if !@, let until = snoozedUntil(rule, severity), instant < until {"),
-    ("annunciation", "} else if severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)",
+    ("ahead", "(track.pendingSince ?? deadline).adding(settings.debounce)", "(track.pendingSince ?? deadline)"),
+    ("ahead", "guard state.tracks[rule].scheduled != rings else { return }", "if !@ { guard state.tracks[rule].scheduled != rings else { return } }"),
+    ("ahead", "let due = audible(rule, call.severity, from: call.at, after: last)", "let due = @ ? call.at : audible(rule, call.severity, from: call.at, after: last)"),
+    ("ahead", "if let until = snoozedUntil(rule, severity), instant < until {", "if !@, let until = snoozedUntil(rule, severity), instant < until {"),
+    ("ahead", "} else if severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)",
      "} else if !@, severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)"),
-    ("annunciation", "where step.to > severity {", "where !@ && step.to > severity {"),
-    ("annunciation", "guard track.isOwed, active.acknowledgedAt == nil else { return nil }", "guard !@, track.isOwed, active.acknowledgedAt == nil else { return nil }"),
-    ("annunciation", "due < now", "false"),
-    statement("annunciation", "state.tracks[rule].lastNotified = due"),
+    ("ahead", "where step.to > highest {", "where !@ && step.to > highest {"),
+    ("ahead", "if active.acknowledgedAt != nil { return nil }", "if !@, active.acknowledgedAt != nil { return nil }"),
+    ("ahead", "rings.last { $0.due < now }", "rings.last { !@ && $0.due < now }"),
+    ("ahead", "if nextRepeat == at { nextRepeat = every.map { at.adding($0) } }", "if nextRepeat == at { nextRepeat = @ ? nil : every.map { at.adding($0) } }"),
+    ("ahead", "state.tracks[rule].active?.raisedAt = episode.raisedAt", gone("state.tracks[rule].active?.raisedAt = episode.raisedAt")),
+    ("ahead", "max(active.severity, last.severity)", "@ ? active.severity : max(active.severity, last.severity)"),
+    ("ahead", "let answered, let due", "!@, let answered, let due"),
+    statement("ahead", "state.tracks[rule].lastNotified = last.due"),
     # What is shown
     ("lists", "$0.severity > $1.severity", "$0.severity < $1.severity"),
     ("lists", "$0.raisedAt > $1.raisedAt", "$0.raisedAt < $1.raisedAt"),
@@ -242,8 +247,8 @@ MUTANTS = [
     ("launch", "state.keys.firstIndex(of: key).map { state.tracks[$0] } ?? Track()", "Track()"),
     ("launch", "state.keys.indices.filter { !keys.contains(state.keys[$0]) }", "state.keys.indices.filter { !@ && !keys.contains(state.keys[$0]) }"),
     ("launch", "remember(ClearedAlert(alert: active, clearedAt: now, reason: .cleanup))", gone("remember(ClearedAlert(alert: active, clearedAt: now, reason: .cleanup))")),
-    ("launch", "if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }",
-     gone("if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }")),
+    ("launch", "if track.isShown || track.isScheduled { withdraw(orphan.code, .alert) }",
+     gone("if track.isShown || track.isScheduled { withdraw(orphan.code, .alert) }")),
     ("launch", "metrics = rule.tests.map(\\.metric.rawValue)", "metrics = @ ? [] : rule.tests.map(\\.metric.rawValue)"),
     # The flow
     ("limits", "stepping = 15 * Nanoseconds.minute", "stepping = @ ? 16 * Nanoseconds.minute : 15 * Nanoseconds.minute"),

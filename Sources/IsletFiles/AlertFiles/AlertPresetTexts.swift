@@ -84,8 +84,8 @@ extension AlertPreset {
         notes: >-
           LoopKit's glucose alerts (low 70, urgent 55, high 180, re-arm 5 mg/dL, urgent repeats every 5 min and supersedes
           low) and not-looping notices. Not reproduced: the predicted low (< 60 in 20 min by Loop's own forecast: `forecastGlucose`, where an algorithm makes one), muting with silent posts, the notices at 20, 40,
-          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60, and every 20 min; while the app is dead its first ring alone). Glucose
-          older than 15 min rings no more (6 min there). A step counts that ran, delivered or not: what lacks a reading, a pump or an answer rings by its own rule. Added: a notice when readings stop, and what was shown in front only is notified when the app is left.
+          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60, and every 20 min; while the app is dead the first eight of them). Glucose
+          older than 15 min rings no more (6 min there). A step counts that ran, delivered or not: what lacks a reading, a pump or an answer rings by its own rule. Added: a notice when readings stop, a warm-up included, and what was shown in front only is notified when the app is left.
         notifyWhenStale: false
         afterFront: { left: 15s, unanswered: 5m }
         rules:
@@ -112,7 +112,7 @@ extension AlertPreset {
         policy: trio
         notes: >-
           Low 72, high 270, one alert an episode, 5 mg/dL deadband, urgent low suppresses low. Not reproduced: forecast
-          low, the throttle that a retraction resets, the 12-min data gate (15 min here). Added: a notice when readings stop, and what was shown in front only is
+          low, the throttle that a retraction resets, the 12-min data gate (15 min here). Added: a notice when readings stop, a warm-up included, and what was shown in front only is
           notified when the app is left.
         notifyWhenStale: false
         afterFront: { left: 15s, unanswered: 5m }
@@ -134,7 +134,7 @@ extension AlertPreset {
         policy: xdrip
         notes: >-
           Low 70, very low 55, high 170, re-raised every few minutes when ignored, quiet after acknowledging. Not
-          reproduced: volume profiles, per-alert windows, the default snooze after acknowledging. The missed-readings alert, off by default there, is on. Nothing rings
+          reproduced: volume profiles, per-alert windows, the default snooze after acknowledging. The missed-readings alert, off by default there, is on, and rings in a warm-up too. Nothing rings
           about a value older than 15 min (17 min there). Added: what was shown in front only is notified when the app is left.
         notifyWhenStale: false
         afterFront: { left: 15s, unanswered: 5m }
@@ -154,7 +154,7 @@ extension AlertPreset {
         notes: >-
           Urgent low 55, low 80, high 180, urgent high 260, announced on each load until acknowledged, highest level of a
           group. Not reproduced: snooze groups, the 10-min gate (15 min here), readings of 39 and less that mean no value:
-          here they count as low, on purpose. Its warning of old data is at 15 min, here at 20. Added: what was shown in front only is notified when the page is left.
+          here they count as low, on purpose. Its warning of old data is at 15 min, here at 20, a warm-up included. Added: what was shown in front only is notified when the page is left.
         notifyWhenStale: false
         afterFront: { left: 15s, unanswered: 5m }
         rules:

@@ -164,9 +164,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         let rule = engine.index(of: request.category) ?? 0
         let effect = AlertEffect(
             instant: executor.now, kind: .notify, code: request.category,
-            severity: engine.policy.rules[rule].severity, reason: .deadline, message: ValueText(request.body),
-            rule: rule
-        )
+            severity: request.severity, reason: .deadline, message: ValueText(request.body), rule: rule)
         app.flow.engine.noteDelivered(effect, at: executor.now)
         take(effect)
     }

@@ -39,6 +39,7 @@ public struct SimulatedNotificationCenter: NotificationPort, Hashable {
         switch request.action {
         case .deliver: show(request, at: now, wasScheduled: false)
         case .schedule: pending.append(request)
+        case .unschedule: break
         case .withdraw: shown.removeAll { $0.identifier == request.identifier }
         }
     }
@@ -63,6 +64,7 @@ public struct SimulatedNotificationCenter: NotificationPort, Hashable {
         for request in due {
             pending.removeAll { $0.identifier == request.identifier }
             show(request, at: now, wasScheduled: true)
+            if let next = request.next { pending.append(next) }
         }
         return due
     }

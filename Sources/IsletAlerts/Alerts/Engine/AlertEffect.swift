@@ -194,6 +194,18 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
         case deliver
         case schedule(at: Instant)
         case withdraw
+        /// Takes back what is scheduled; what is shown stays.
+        case unschedule
+    }
+
+    /// A ring that is scheduled, and what it will say.
+    public struct Ring: Hashable, Sendable, Codable {
+        public var at: Instant
+        public var body: String
+        public var severity: String
+        public var isTimeSensitive: Bool
+        /// As the payload's.
+        public var time: Int64
     }
     /// Rises with each request of one center.
     public var token: Int64
@@ -210,6 +222,8 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     /// The number on the app's icon from then on: the alerts that are active.
     public var badge: Int
     public var payload: Payload
+    /// What the system is to ring after this, if nobody takes it back: each replaces the one before.
+    public private(set) var later: [Ring]?
 
     public enum Sound: String, Hashable, Sendable, Codable {
         case none
@@ -239,7 +253,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     public init(
         token: Int64, action: Action, identifier: String, category: AlertName, title: String, body: String,
         isTimeSensitive: Bool, deepLink: String, sound: Sound = .default, badge: Int = 0,
-        payload: Payload = Payload()
+        payload: Payload = Payload(), rings: [Ring] = []
     ) {
         self.token = token
         self.action = action
@@ -252,5 +266,28 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
         self.sound = sound
         self.badge = badge
         self.payload = payload
+        if !rings.isEmpty { take(rings) }
     }
+
+    /// Where it is scheduled: what is to ring after it; nil where nothing is.
+    public var next: NotificationRequest? {
+        guard let later, !later.isEmpty else { return nil }
+        var next = self
+        next.take(later)
+        return next
+    }
+
+    /// The first is what this asks for, the rest is to follow.
+    private mutating func take(_ rings: [Ring]) {
+        let first = rings[0]
+        action = .schedule(at: first.at)
+        body = first.body
+        isTimeSensitive = first.isTimeSensitive
+        payload.severity = first.severity
+        payload.time = first.time
+        later = rings.count > 1 ? Array(rings.dropFirst()) : nil
+    }
+
+    /// How severe it is.
+    public var severity: AlertSeverity { AlertSeverity(name: payload.severity) ?? .actionable }
 }

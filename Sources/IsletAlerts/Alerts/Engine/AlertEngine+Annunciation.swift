@@ -63,8 +63,8 @@ extension AlertEngine {
         guard let severity = state.tracks[rule].active?.severity else { return }
         if !state.tracks[rule].isRealActive { return annunciatePreview(rule, severity, at: now) }
         say(rule, at: now)
-        let isScheduled = state.tracks[rule].scheduledFor != nil
-        state.tracks[rule].scheduledFor = nil
+        let isScheduled = state.tracks[rule].isScheduled
+        state.tracks[rule].scheduled = nil
         if let bar = bar(rule, severity) {
             emit(.suppress, rule, bar, at: now)
         } else if let obstacle = obstacle(rule, severity, at: now) {
@@ -93,7 +93,7 @@ extension AlertEngine {
             answerInFront(rule)
             return
         }
-        if isScheduled { request(rule, .withdraw, at: now) }
+        if isScheduled { takeBackRings(rule, at: now) }
     }
 
     /// A preview is heard where an alert would be. It cools nothing down, is owed to nobody and withdraws nothing else.
@@ -176,7 +176,7 @@ extension AlertEngine {
     mutating func request(
         _ rule: Int, _ action: NotificationRequest.Action, at now: Instant,
         as kind: NotificationKind = .alert,
-        body: ValueText? = nil
+        body: ValueText? = nil, rings: [NotificationRequest.Ring] = []
     ) {
         if isShadow { return }
         let settings = policy.rules[rule]
@@ -194,7 +194,7 @@ extension AlertEngine {
                 ).text,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .default, badge: badge(with: rule, action),
-                payload: payload(rule, severity, action, kind, at: now)))
+                payload: payload(rule, severity, action, kind, at: now), rings: rings))
         state.nextToken += 1
     }
 
@@ -217,7 +217,7 @@ extension AlertEngine {
         switch action {
         case .deliver: payload.time = wallClock.epochSeconds(at: now)
         case .schedule(let due): payload.time = wallClock.epochSeconds(at: due)
-        case .withdraw: break
+        case .withdraw, .unschedule: break
         }
         guard settings.known == nil, let test = settings.tests.first else { return payload }
         payload.subject = settings.subject
@@ -238,115 +238,6 @@ extension AlertEngine {
 
     /// What waits in the outbox keeps its own.
     mutating func startTokens(after token: Int64) { state.nextToken = max(state.nextToken, token + 1) }
-
-    // MARK: Scheduled ahead
-
-    /// Has the system notify when a condition that time alone brings about would be heard, unless this is moved or withdrawn
-    /// before: heard even when the app is dead, and neither earlier nor later than if it lived.
-    /// - Parameters:
-    ///   - deadline: when the condition begins; nil where nothing is watched.
-    ///   - includingNow: what is due at `now` is scheduled too, as the app won't live to find it.
-    public mutating func watch(
-        _ rule: Int, deadline: Instant?, since: Instant?, now: Instant, includingNow: Bool = false
-    ) {
-        let seen = includingNow ? now.adding(-1) : now
-        guard let deadline, let due = heard(rule, deadline: deadline, at: seen), due > seen else {
-            return unschedule(rule, now: now)
-        }
-        guard state.tracks[rule].scheduledFor != due else { return }
-        state.tracks[rule].scheduledFor = due
-        emit(.schedule, rule, .deadline, at: now) { $0.due = due }
-        if isShadow { return }
-        let body = AlertMessage.text(
-            policy.rules[rule], Details(since: since), nil, nil, limits, wallClock, at: due)
-        request(rule, .schedule(at: due), at: now, body: body)
-    }
-
-    private mutating func unschedule(_ rule: Int, now: Instant) {
-        guard state.tracks[rule].scheduledFor != nil else { return }
-        state.tracks[rule].scheduledFor = nil
-        emit(.withdraw, rule, .monitoringEnded, at: now)
-        request(rule, .withdraw, at: now)
-    }
-
-    /// When the person would first hear of a condition that begins at `deadline`, or of the episode that it has become; nil
-    /// where they have, or never will.
-    private func heard(_ rule: Int, deadline: Instant, at now: Instant) -> Instant? {
-        let settings = policy.rules[rule]
-        let track = state.tracks[rule]
-        guard settings.notifies else { return nil }
-        var raisedAt = (track.pendingSince ?? deadline).adding(settings.debounce)
-        var severity = settings.severity
-        var from = raisedAt
-        if let active = track.active, !active.isPreview {
-            guard track.isOwed, active.acknowledgedAt == nil else { return nil }
-            raisedAt = active.raisedAt
-            severity = active.severity
-            from = now
-        } else if raisedAt <= now {
-            return nil
-        }
-        var first = audible(rule, severity, from: from)
-        for step in settings.escalations.dropFirst(track.isRealActive ? track.escalationsDone : 0)
-        where step.to > severity {
-            guard let other = audible(rule, step.to, from: max(from, raisedAt.adding(step.after))) else {
-                continue
-            }
-            first = min(first ?? other, other)
-        }
-        return first
-    }
-
-    /// The first instant from `instant` on at which neither snooze nor quiet hours nor cooldown hold back what is as severe
-    /// as this; nil for never.
-    private func audible(_ rule: Int, _ severity: AlertSeverity, from instant: Instant) -> Instant? {
-        guard severity > .informational else { return nil }
-        var instant = instant
-        // Each round passes one obstacle; the changes of a zone's offset are few.
-        for _ in 0..<32 {
-            if let until = snoozedUntil(rule, severity), instant < until {
-                instant = until
-            } else if severity < .safetyCritical, let quiet = policy.quietHours,
-                wallClock.isQuiet(quiet, at: instant)
-            {
-                guard let look = wallClock.nextLook(quiet, after: instant) else { return nil }
-                instant = look
-            } else if let end = coolsDownUntil(rule, severity), instant < end {
-                instant = end
-            } else {
-                return instant
-            }
-        }
-        return instant
-    }
-
-    /// What was scheduled and has not come is not to come.
-    mutating func forgetSchedule() {
-        for rule in policy.rules.indices where state.tracks[rule].scheduledFor != nil {
-            state.tracks[rule].scheduledFor = nil
-        }
-    }
-
-    /// At launch: what was scheduled and is past has been delivered by the system. Its wait was over then, and is not begun anew; what is
-    /// measured is told to the launch, and speaks for itself.
-    public mutating func countDelivered(at now: Instant) {
-        for rule in policy.rules.indices {
-            guard let due = state.tracks[rule].scheduledFor, due <= now else { continue }
-            if !state.tracks[rule].isRealActive, policy.rules[rule].tests.isEmpty {
-                state.tracks[rule].holds = true
-                state.tracks[rule].pendingSince = due.adding(-policy.rules[rule].debounce)
-                isCalm[rule] = false
-                isAtRest[rule] = false
-            }
-            guard due < now else { continue }
-            state.tracks[rule].scheduledFor = nil
-            state.tracks[rule].lastNotified = due
-            state.tracks[rule].lastNotifiedSeverity = policy.rules[rule].severity
-            state.tracks[rule].isShown = true
-            state.tracks[rule].isOwed = false
-            isAtRest[rule] = false
-        }
-    }
 
     /// A notification that the person asked for, to hear whether it works: heard in front and in quiet hours too, listed nowhere. What never notifies
     /// doesn't as a test either.

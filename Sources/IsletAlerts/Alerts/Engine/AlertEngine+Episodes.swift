@@ -133,6 +133,7 @@ extension AlertEngine {
         if refreshesMessages, details.countdownTo != nil {
             state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
         }
+        goOnFromDeath(rule)
         emit(.raise, rule, reason, at: now)
         if state.tracks[rule].isShown {
             // Delivered as scheduled while nobody was there to raise it.
@@ -216,9 +217,9 @@ extension AlertEngine {
             $0.wasDelivered = true
             $0.severity = severity
         }
+        // One identifier for what is shown and what is scheduled: this takes back both, and what still is to come is asked for again.
+        state.tracks[rule].scheduled = nil
         request(rule, .withdraw, at: now)
-        // One identifier for what is shown and what is scheduled: the next deadline's stays with the system.
-        if let due = state.tracks[rule].scheduledFor, due > now { request(rule, .schedule(at: due), at: now) }
     }
 
     /// The severity that escalation has brought the active episode to.

@@ -67,10 +67,10 @@ extension AlertEngine {
             remember(ClearedAlert(alert: active, clearedAt: now, reason: .cleanup))
             add(.clear)
         }
-        if track.isShown || track.isPreviewShown || track.scheduledFor != nil {
+        if track.isShown || track.isPreviewShown || track.isScheduled {
             add(.withdraw, wasDelivered: track.isShown || track.isPreviewShown)
         }
-        if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }
+        if track.isShown || track.isScheduled { withdraw(orphan.code, .alert) }
         if track.isPreviewShown { withdraw(orphan.code, .preview) }
         if !effects.isEmpty { orphaned.append((group, effects)) }
     }

@@ -22,7 +22,8 @@
 //   the last notification passes the cooldown; one higher than what was snoozed passes the snooze; one higher than the
 //   inhibitor's passes the inhibition; safety-critical passes quiet hours. A notification's text is of the instant at
 //   which it is sent. A preview or a test has an identifier of its own and no consequences.
-// - a condition that time alone brings about is scheduled with the system for the instant at which it would be heard.
+// - a condition that time alone brings about is scheduled with the system for the instants at which it would be heard, its
+//   escalations and repeats among them.
 // - inhibited, snoozed, muted or acknowledged, an episode stays active, listed and counted.
 // - one instant's effects: clears by replacement, the order of the inputs, timers by code; in a rule, cause first.
 //
@@ -97,6 +98,8 @@ public struct AlertEngine: Sendable {
     /// By rule, the number of the instant's first input that concerns it; `timerOrder` where none does.
     var orderOf: [Int]
     static let timerOrder = Int.max
+    /// What would have been raised while the app was dead, by rule.
+    var unraised: [Int: Unraised] = [:]
     var isSettling = false
     var effects: [AlertEffect] = []
     /// Records what keeps rules from notifying; nil in ordinary sessions.

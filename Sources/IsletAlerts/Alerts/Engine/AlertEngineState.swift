@@ -41,12 +41,13 @@ extension AlertEngine {
         public var isShown = false
         /// The system shows the notification of a preview.
         public var isPreviewShown = false
-        /// The system will show one then.
-        public var scheduledFor: Instant?
+        /// The system will ring then, unless the app lives to do it; nil for never.
+        public var scheduled: [Ring]?
         public var details = Details()
 
         /// Nothing happens and nothing happened that is not over.
         @inline(__always) var isQuiet: Bool { !holds && !isActive && pendingSince == nil }
+        var isScheduled: Bool { if case .some = scheduled { true } else { false } }
         @inline(__always) var isActive: Bool { if case .some = active { true } else { false } }
         /// An episode that its condition brought about.
         var isRealActive: Bool { active?.isPreview == false }

@@ -18,9 +18,9 @@ extension AlertEngine {
         places.removeAll(keepingCapacity: true)
     }
 
-    /// The rules whose notification the operating system will show by itself, and when.
-    var scheduled: [(rule: Int, due: Instant)] {
-        policy.rules.indices.compactMap { rule in state.tracks[rule].scheduledFor.map { (rule, $0) } }
+    /// What the operating system will ring by itself, and for which rule.
+    var scheduled: [(rule: Int, ring: Ring)] {
+        policy.rules.indices.flatMap { rule in (state.tracks[rule].scheduled ?? []).map { (rule, $0) } }
     }
 
     /// Whether every value must be evaluated, even one that crosses no threshold: a rule is literal, joins several

@@ -37,7 +37,7 @@ struct ShadowEngine: Sendable {
         /// Every value of its metrics counts: what is owed for want of a fresh one, comparisons joined, the literal sketch.
         var isEager = false
         /// The system was asked to ring then; the app is dead.
-        var rings: [(rule: Int, due: Instant)] = []
+        var rings: [(rule: Int, ring: AlertEngine.Ring)] = []
     }
 
     struct Group: Sendable {
@@ -247,21 +247,20 @@ struct ShadowEngine: Sendable {
 
     /// What the system rang of itself before `now`, while the app was dead.
     private mutating func ring(before now: Instant) {
-        var rung: [(part: Int, rule: Int, due: Instant)] = []
+        var rung: [(part: Int, rule: Int, ring: AlertEngine.Ring)] = []
         for part in parts.indices where !parts[part].rings.isEmpty {
-            for ring in parts[part].rings where ring.due < now { rung.append((part, ring.rule, ring.due)) }
+            for (rule, ring) in parts[part].rings where ring.due < now { rung.append((part, rule, ring)) }
             parts[part].rings = []
         }
-        func code(_ ring: (part: Int, rule: Int, due: Instant)) -> Int {
-            plan.parts[ring.part].codes[ring.rule]
+        func code(_ one: (part: Int, rule: Int, ring: AlertEngine.Ring)) -> Int {
+            plan.parts[one.part].codes[one.rule]
         }
-        for ring in rung.sorted(by: { ($0.due, code($0)) < ($1.due, code($1)) }) {
-            let rule = plan.parts[ring.part].policy.rules[ring.rule]
+        for one in rung.sorted(by: { ($0.ring.due, code($0)) < ($1.ring.due, code($1)) }) {
             let effect = AlertEffect(
-                instant: ring.due, kind: .notify, code: rule.code, severity: rule.severity, reason: .deadline,
-                rule: ring.rule)
-            if keepsBlame[ring.part] { parts[ring.part].flow.engine.noteDelivered(effect, at: ring.due) }
-            log.take(ring.part, effect, ShadowLog.Place())
+                instant: one.ring.due, kind: .notify, code: plan.parts[one.part].policy.rules[one.rule].code,
+                severity: one.ring.severity, reason: .deadline, rule: one.rule)
+            if keepsBlame[one.part] { parts[one.part].flow.engine.noteDelivered(effect, at: effect.instant) }
+            log.take(one.part, effect, ShadowLog.Place())
             log.endInstant()
         }
     }

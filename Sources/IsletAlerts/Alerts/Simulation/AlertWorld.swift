@@ -255,11 +255,9 @@ public struct AlertWorld: Sendable {
         guard !due.isEmpty else { return }
         if app == nil { system = center } else { app?.port = center }
         for request in due {
-            let rule = policy.rules.first { $0.code == request.category }
             effects.append(
                 AlertEffect(
-                    instant: now, kind: .notify, code: request.category,
-                    severity: rule?.severity ?? .actionable,
+                    instant: now, kind: .notify, code: request.category, severity: request.severity,
                     reason: .deadline, message: ValueText(request.body)))
         }
     }
