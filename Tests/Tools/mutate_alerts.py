@@ -217,6 +217,7 @@ MUTANTS = [
     ("ahead", "if nextRepeat == at { nextRepeat = every.map { at.adding($0) } }", "if nextRepeat == at { nextRepeat = @ ? nil : every.map { at.adding($0) } }"),
     ("ahead", "state.tracks[rule].active?.raisedAt = episode.raisedAt", gone("state.tracks[rule].active?.raisedAt = episode.raisedAt")),
     ("ahead", "max(active.severity, last.severity)", "@ ? active.severity : max(active.severity, last.severity)"),
+    statement("engine", "if !unraised.isEmpty { unraised = [:] }"),
     ("ahead", "let answered, let due", "!@, let answered, let due"),
     statement("ahead", "state.tracks[rule].lastNotified = last.due"),
     # What is shown

@@ -98,7 +98,7 @@ public struct AlertEngine: Sendable {
     /// By rule, the number of the instant's first input that concerns it; `timerOrder` where none does.
     var orderOf: [Int]
     static let timerOrder = Int.max
-    /// What would have been raised while the app was dead, by rule.
+    /// What would have been raised while the app was dead, by rule; of the instant of a launch alone.
     var unraised: [Int: Unraised] = [:]
     var isSettling = false
     var effects: [AlertEffect] = []
@@ -271,6 +271,7 @@ public struct AlertEngine: Sendable {
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
         attempts.removeAll(keepingCapacity: true)
         for rule in byCode where !isAtRest[rule] && state.tracks[rule].isOwed { release(rule, at: now) }
+        if !unraised.isEmpty { unraised = [:] }
         gatherEffects()
         for rule in isCalm.indices where !isAtRest[rule] || orderOf[rule] != Self.timerOrder {
             orderOf[rule] = Self.timerOrder
