@@ -1,6 +1,5 @@
 // What the system rings for a dead app: as often, as loud and as late as the app would have, had it lived.
 
-import Foundation
 import IsletAlerts
 import IsletDevices
 import IsletFiles
