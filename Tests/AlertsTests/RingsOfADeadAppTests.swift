@@ -20,10 +20,15 @@ private struct Night: CustomTestStringConvertible {
         self.seed = seed
         var random = RandomSession(seed)
         let index = try #require(policy.rules.firstIndex { $0.code == Self.code })
-        policy.rules[index].severity = random.pick([.actionable, .actionable, .safetyCritical])
+        policy.rules[index].severity = random.pick([
+            .informational, .actionable, .actionable, .actionable, .safetyCritical,
+        ])
         policy.rules[index].debounce = random.pick([0, 5, 10]) * Nanoseconds.minute
         policy.rules[index].acknowledgement = .reviews
-        policy.rules[index].repeatEvery = random.pick([nil, 3, 20, 30] as [Int64?]).map {
+        policy.rules[index].repeatEvery = random.pick([nil, 1, 3, 20, 30] as [Int64?]).map {
+            $0 * Nanoseconds.minute
+        }
+        policy.rules[index].cooldown = random.pick([nil, nil, 0, 45] as [Int64?]).map {
             $0 * Nanoseconds.minute
         }
         let first = random.pick([7, 40, 45]) * Nanoseconds.minute
@@ -32,7 +37,7 @@ private struct Night: CustomTestStringConvertible {
             [.init(after: first, to: .actionable), .init(after: 2 * first, to: .safetyCritical)],
         ])
         if random.pick([true, false]) {
-            let from = random.pick([0, 1, 2]) * Nanoseconds.hour
+            let from = random.pick([0, 1, 2, 4]) * Nanoseconds.hour
             policy.quietHours = QuietHours(from: from, to: from + random.pick([1, 3]) * Nanoseconds.hour)
         }
         let stops = random.pick([1, 4, 21]) * Nanoseconds.minute
@@ -105,5 +110,59 @@ struct RingsOfADeadAppTests {
                     "seed \(seed), opened after \(after) min")
             }
         }
+    }
+
+    /// Harm: what was seen and answered rings on, or what rings leaves no trace on the screen.
+    @Test("takes back the rings to come of what is acknowledged, and leaves what it shows")
+    func acknowledged() throws {
+        var night = try Night(1)
+        let index = try #require(night.policy.rules.firstIndex { $0.code == Night.code })
+        night.policy.quietHours = nil
+        night.policy.rules[index].cooldown = nil
+        night.policy.rules[index].severity = .actionable
+        night.policy.rules[index].debounce = 5 * Nanoseconds.minute
+        night.policy.rules[index].repeatEvery = 20 * Nanoseconds.minute
+        night.policy.rules[index].escalations = [.init(after: 40 * Nanoseconds.minute, to: .safetyCritical)]
+        var world = AlertWorld.make(night.policy)
+        func center() throws -> SimulatedNotificationCenter {
+            try #require(world.app?.port as? SimulatedNotificationCenter)
+        }
+        world.run([(.minutes(1), [.steps(isRunning: false)])], until: .minutes(21))
+        let asked = try #require(try center().pending.first { $0.category == Night.code })
+        #expect(asked.action == .schedule(at: .minutes(40)) && asked.later?.count == 7)
+        #expect(asked.body.contains("has not run for 40 minutes") && !asked.isTimeSensitive)
+        let next = try #require(asked.next)
+        #expect(next.action == .schedule(at: .minutes(60)) && next.isTimeSensitive)
+        #expect(next.payload.severity == "safetyCritical" && next.body.contains("has not run for 60 minutes"))
+        #expect(try #require(next.payload.time) - #require(asked.payload.time) == 1200)
+        world.happen([.user(.acknowledge(Night.code))], at: .minutes(22))
+        #expect(try center().pending.allSatisfy { $0.category != Night.code })
+        #expect(try center().shown.contains { $0.category == Night.code })
+        #expect(!world.effects.contains { $0.kind == .withdraw && $0.code == Night.code })
+    }
+
+    /// Harm: missing insulin that a dead app rang of critically is told anew, as a small matter, when the app is opened.
+    @Test("leaves the app what is measured, too: as old and as severe as it was rung, its wait over")
+    func measured() throws {
+        var policy = AlertPolicy.bionicloop
+        let index = try #require(policy.rules.firstIndex { $0.code == "LOOP-INSULIN-MISSING" })
+        policy.rules[index].severity = .actionable
+        policy.rules[index].debounce = 10 * Nanoseconds.minute
+        policy.rules[index].escalations = [.init(after: 30 * Nanoseconds.minute, to: .safetyCritical)]
+        let prepared = PreparedPolicy(policy)
+        let clock = WallClock(startEpochSeconds: 0, zone: .utc)
+        var engine = AlertEngine(policy: prepared, wallClock: clock)
+        let rule = try #require(engine.index(of: "LOOP-INSULIN-MISSING"))
+        engine.watch(rule, deadline: .minutes(60), since: nil, now: .start)
+        var opened = AlertEngine(policy: prepared, wallClock: clock, state: engine.state)
+        opened.countDelivered(at: .minutes(105))
+        _ = opened.sample(.basalShare, 50, sampledAt: .minutes(105), at: .minutes(105))
+        opened.settle(at: .minutes(105))
+        let active = try #require(opened.state.tracks[rule].active)
+        #expect(active.raisedAt == .minutes(70) && active.severity == .safetyCritical)
+        let effects = opened.takeEffects()
+        #expect(effects.contains { $0.kind == .suppress && $0.reason == .alreadyDelivered })
+        #expect(!effects.contains { $0.kind == .notify })
+        #expect(opened.state.tracks[rule].nextRepeat == .minutes(130))
     }
 }

@@ -200,10 +200,9 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
 
     /// A ring that is scheduled, and what it will say.
     public struct Ring: Hashable, Sendable, Codable {
-        public var at: Instant
+        public var due: Instant
+        public var severity: AlertSeverity
         public var body: String
-        public var severity: String
-        public var isTimeSensitive: Bool
         /// As the payload's.
         public var time: Int64
     }
@@ -280,10 +279,10 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     /// The first is what this asks for, the rest is to follow.
     private mutating func take(_ rings: [Ring]) {
         let first = rings[0]
-        action = .schedule(at: first.at)
+        action = .schedule(at: first.due)
         body = first.body
-        isTimeSensitive = first.isTimeSensitive
-        payload.severity = first.severity
+        isTimeSensitive = first.severity == .safetyCritical
+        payload.severity = first.severity.name
         payload.time = first.time
         later = rings.count > 1 ? Array(rings.dropFirst()) : nil
     }

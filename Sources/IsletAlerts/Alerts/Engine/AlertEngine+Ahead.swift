@@ -9,12 +9,19 @@ import IsletDevices
 public import IsletKernel
 
 extension AlertEngine {
-    /// One ring that the system is asked for.
-    public struct Ring: Hashable, Sendable, Codable {
-        public var due: Instant
-        public var severity: AlertSeverity
-        /// When its episode is raised: the first ring may come later.
+    /// What the system is asked to ring for an episode, while nothing ends it.
+    public struct RingsAhead: Hashable, Sendable, Codable {
+        /// When the episode is raised: its first ring may come later.
         public var raisedAt: Instant
+        /// In order; at least one.
+        public var rings: [Ring]
+
+        public struct Ring: Hashable, Sendable, Codable {
+            /// What calls for it: before `due` where it is held back.
+            public var calledAt: Instant
+            public var due: Instant
+            public var severity: AlertSeverity
+        }
     }
 
     /// How many rings of a rule the system is asked for at a time.
@@ -29,27 +36,21 @@ extension AlertEngine {
         _ rule: Int, deadline: Instant?, since: Instant?, now: Instant, includingNow: Bool = false
     ) {
         let seen = includingNow ? now.adding(-1) : now
-        let rings = deadline.map { self.rings(rule, deadline: $0, after: seen) } ?? []
-        guard let first = rings.first else { return unschedule(rule, now: now) }
-        guard state.tracks[rule].scheduled != rings else { return }
-        state.tracks[rule].scheduled = rings
+        let ahead = deadline.flatMap { ringsAhead(rule, deadline: $0, after: seen) }
+        guard let ahead, let first = ahead.rings.first else { return unschedule(rule, now: now) }
+        guard state.tracks[rule].scheduled != ahead else { return }
+        state.tracks[rule].scheduled = ahead
         emit(.schedule, rule, .deadline, at: now) {
             $0.due = first.due
             $0.severity = first.severity
         }
         if isShadow { return }
-        requestRings(rule, since: since, at: now)
-    }
-
-    /// Asks the system for what is scheduled.
-    private mutating func requestRings(_ rule: Int, since: Instant?, at now: Instant) {
-        guard let rings = state.tracks[rule].scheduled, let first = rings.first else { return }
-        let said = rings.map { ring in
+        let said = ahead.rings.map { ring in
             let text = AlertMessage.text(
                 policy.rules[rule], Details(since: since), nil, nil, limits, wallClock, at: ring.due)
             return NotificationRequest.Ring(
-                at: ring.due, body: AlertMessage.withoutSubject(policy.rules[rule], text).text,
-                severity: ring.severity.name, isTimeSensitive: ring.severity == .safetyCritical,
+                due: ring.due, severity: ring.severity,
+                body: AlertMessage.withoutSubject(policy.rules[rule], text).text,
                 time: wallClock.epochSeconds(at: ring.due))
         }
         request(rule, .schedule(at: first.due), at: now, rings: said)
@@ -67,60 +68,89 @@ extension AlertEngine {
         request(rule, state.tracks[rule].isShown ? .unschedule : .withdraw, at: now)
     }
 
-    /// When the person would hear of a condition that begins at `deadline`, or of the episode that it has become; empty
+    /// When the person would hear of a condition that begins at `deadline`, or of the episode that it has become; nil
     /// where they have heard all, or never will.
     /// - Parameter seen: what was due by then was the app's own.
-    private func rings(_ rule: Int, deadline: Instant, after seen: Instant) -> [Ring] {
+    private func ringsAhead(_ rule: Int, deadline: Instant, after seen: Instant) -> RingsAhead? {
         guard policy.rules[rule].notifies, var calls = calls(rule, deadline: deadline, after: seen) else {
-            return []
+            return nil
         }
         let track = state.tracks[rule]
         var last = track.lastNotified.map { (due: $0, severity: track.lastNotifiedSeverity) }
         var isShown = track.isShown
-        var isOwed = track.isRealActive && track.isOwed
-        var rings: [Ring] = []
-        while rings.count < Self.ringsAhead, let call = calls.next() {
-            let due = audible(rule, call.severity, from: call.at, after: last)
-            // Gone while the earlier one stands: a cooldown alone holds it back.
-            if isShown, !isOwed, due != call.at, free(rule, call.severity, from: call.at) == call.at {
+        var owedSince = track.isRealActive && track.isOwed ? seen : nil
+        var ahead = RingsAhead(raisedAt: calls.raisedAt, rings: [])
+        while ahead.rings.count < Self.ringsAhead, let call = calls.next() {
+            guard let open = free(rule, call.severity, from: call.at) else {
+                // Nothing ever frees what is as severe as this.
+                calls.skipRepeats(to: .distantFuture)
                 continue
             }
-            guard let due, due < calls.nextAt ?? .distantFuture else {
-                // The next call comes first, and speaks for both. What nothing will free and nothing follows is never heard.
-                if calls.nextAt == nil { break }
-                isOwed = true
+            var due = open
+            if let last, call.severity <= last.severity {
+                let end = last.due.adding(prepared.cooldown(rule, at: call.severity))
+                if open < end {
+                    if isShown, owedSince == nil, open == call.at {
+                        // Gone while the earlier one stands, and so is each repeat up to the end, unless quiet hours hold it back.
+                        let turn = policy.quietHours.flatMap { wallClock.nextTurn($0, after: open) }
+                        calls.skipRepeats(to: min(end, turn ?? end))
+                        continue
+                    }
+                    due = free(rule, call.severity, from: end) ?? .distantFuture
+                }
+            }
+            if due >= calls.nextAt ?? .distantFuture {
+                // Owed until then; what is more severe may come before, and speaks for both.
+                owedSince = owedSince ?? call.at
+                calls.skipRepeats(to: due)
+                calls.first = due
                 continue
             }
             // What nothing known here holds back any more is not held back by time.
             if due <= seen { continue }
-            (last, isShown, isOwed) = ((due, call.severity), true, false)
-            rings.append(Ring(due: due, severity: call.severity, raisedAt: calls.raisedAt))
+            ahead.rings.append(
+                RingsAhead.Ring(calledAt: owedSince ?? call.at, due: due, severity: call.severity))
+            (last, isShown, owedSince) = ((due, call.severity), true, nil)
+            calls.first = nil
         }
-        return rings
+        return ahead
     }
 
     /// The instants at which an episode that nothing ends calls for its person, in order.
     private struct Calls {
         let raisedAt: Instant
         var severity: AlertSeverity
-        /// The raise, or what is owed; nil once it is past.
+        /// The raise, or the end of what holds back what is owed; nil for neither.
         var first: Instant?
+        /// Each more severe than the one before.
         var steps: [(at: Instant, to: AlertSeverity)]
         var nextRepeat: Instant?
         var every: Int64?
 
-        var nextAt: Instant? { [first, steps.first?.at, nextRepeat].compactMap { $0 }.min() }
+        var nextAt: Instant? {
+            let next = min(
+                first ?? .distantFuture, steps.first?.at ?? .distantFuture, nextRepeat ?? .distantFuture)
+            return next == .distantFuture ? nil : next
+        }
 
         /// What falls on one instant calls once.
         mutating func next() -> (at: Instant, severity: AlertSeverity)? {
             guard let at = nextAt else { return nil }
             if first == at { first = nil }
             while let step = steps.first, step.at == at {
-                severity = max(severity, step.to)
+                severity = step.to
                 steps.removeFirst()
             }
             if nextRepeat == at { nextRepeat = every.map { at.adding($0) } }
             return (at, severity)
+        }
+
+        /// Passes over repeats before `instant` that are as severe as this.
+        mutating func skipRepeats(to instant: Instant) {
+            let end = min(instant, steps.first?.at ?? .distantFuture)
+            guard let due = nextRepeat, due < end, let every else { return }
+            if end == .distantFuture { return nextRepeat = nil }
+            nextRepeat = due.onGrid(of: every, from: end)
         }
     }
 
@@ -177,17 +207,6 @@ extension AlertEngine {
         return instant
     }
 
-    /// As `free`, and no cooldown after `last` holds it back either.
-    private func audible(
-        _ rule: Int, _ severity: AlertSeverity, from instant: Instant,
-        after last: (due: Instant, severity: AlertSeverity)?
-    ) -> Instant? {
-        guard let open = free(rule, severity, from: instant) else { return nil }
-        guard let last, severity <= last.severity else { return open }
-        let end = last.due.adding(prepared.cooldown(rule, at: severity))
-        return open < end ? free(rule, severity, from: end) : open
-    }
-
     /// What was scheduled and has not come is not to come.
     mutating func forgetSchedule() {
         for rule in policy.rules.indices where state.tracks[rule].isScheduled {
@@ -199,63 +218,80 @@ extension AlertEngine {
     /// measured is told to the launch, and speaks for itself.
     public mutating func countDelivered(at now: Instant) {
         for rule in policy.rules.indices {
-            guard let rings = state.tracks[rule].scheduled, let raisedAt = rings.first?.raisedAt else {
-                continue
-            }
+            guard let ahead = state.tracks[rule].scheduled else { continue }
+            let began = ahead.raisedAt.adding(-policy.rules[rule].debounce)
+            guard began <= now else { continue }
             let isRaised = state.tracks[rule].isRealActive
-            let began = raisedAt.adding(-policy.rules[rule].debounce)
-            if !isRaised, policy.rules[rule].tests.isEmpty, began <= now {
+            if !isRaised, policy.rules[rule].tests.isEmpty {
                 state.tracks[rule].holds = true
                 state.tracks[rule].pendingSince = began
                 isCalm[rule] = false
                 isAtRest[rule] = false
             }
-            guard raisedAt <= now else { continue }
-            let last = rings.last { $0.due < now }
-            let answered = rings.count == Self.ringsAhead && last == rings.last ? last?.due : now.adding(-1)
-            if !isRaised { unraised[rule] = Unraised(raisedAt: raisedAt, last: last, answered: answered) }
-            guard let last else { continue }
-            state.tracks[rule].scheduled = nil
-            state.tracks[rule].lastNotified = last.due
-            state.tracks[rule].lastNotifiedSeverity = last.severity
-            state.tracks[rule].isShown = true
-            state.tracks[rule].isOwed = false
-            isAtRest[rule] = false
-            goOn(rule, after: last, answered: answered)
+            let last = ahead.rings.last { $0.due < now }
+            let next = ahead.rings.first { $0.due >= now }
+            let death = Death(
+                began: began, raisedAt: ahead.raisedAt, last: last,
+                // After the last that was asked for nobody rang.
+                answered: next == nil && ahead.rings.count == Self.ringsAhead ? last?.due : now.adding(-1),
+                isOwed: next.map { $0.calledAt < now } ?? false)
+            if let last {
+                state.tracks[rule].scheduled = nil
+                state.tracks[rule].lastNotified = last.due
+                state.tracks[rule].lastNotifiedSeverity = last.severity
+                state.tracks[rule].isShown = true
+                state.tracks[rule].isOwed = false
+                isAtRest[rule] = false
+            }
+            if isRaised { goOn(rule, after: death) } else { deaths[rule] = death }
         }
     }
 
-    /// An episode that began while the app was dead, until the launch raises it.
-    struct Unraised {
+    /// What became of a rule while the app was dead.
+    struct Death {
+        /// When its condition began, and when its episode.
+        var began: Instant
         var raisedAt: Instant
         /// The last that the system rang of it; nil where it was held back.
-        var last: Ring?
+        var last: RingsAhead.Ring?
         /// Up to when the system rang what was to ring.
         var answered: Instant?
+        /// A ring was called for and is held back yet.
+        var isOwed: Bool
     }
 
-    /// The episode that began while the app was dead is raised: since then, and as severe as it was last rung.
-    mutating func goOnFromDeath(_ rule: Int) {
-        guard let episode = unraised.removeValue(forKey: rule) else { return }
-        state.tracks[rule].active?.raisedAt = episode.raisedAt
-        state.tracks[rule].nextRepeat = policy.rules[rule].repeatEvery.map { episode.raisedAt.adding($0) }
-        if let last = episode.last { goOn(rule, after: last, answered: episode.answered) }
+    /// An episode that began while the app was dead is raised: since then, and as severe as it was last rung.
+    mutating func goOnFromDeath(_ rule: Int, at now: Instant) {
+        guard let death = deaths.removeValue(forKey: rule), death.raisedAt <= now else { return }
+        state.tracks[rule].active?.raisedAt = death.raisedAt
+        state.tracks[rule].nextRepeat = policy.rules[rule].repeatEvery.map { death.raisedAt.adding($0) }
+        goOn(rule, after: death)
     }
 
-    /// What the system rang by then is not to be rung again.
-    private mutating func goOn(_ rule: Int, after last: Ring, answered: Instant?) {
+    /// What the system rang is not to be rung again; what was held back is to come.
+    private mutating func goOn(_ rule: Int, after death: Death) {
         guard let active = state.tracks[rule].active, !active.isPreview else { return }
-        let steps = policy.rules[rule].escalations
-        while state.tracks[rule].escalationsDone < steps.count {
-            let step = steps[state.tracks[rule].escalationsDone]
-            guard active.raisedAt.adding(step.after) <= last.due, step.to <= last.severity else { break }
-            state.tracks[rule].escalationsDone += 1
+        if let last = death.last {
+            let steps = policy.rules[rule].escalations
+            while state.tracks[rule].escalationsDone < steps.count {
+                let step = steps[state.tracks[rule].escalationsDone]
+                guard active.raisedAt.adding(step.after) <= last.due, step.to <= last.severity else { break }
+                state.tracks[rule].escalationsDone += 1
+            }
+            state.tracks[rule].active?.severity = max(active.severity, last.severity)
         }
-        state.tracks[rule].active?.severity = max(active.severity, last.severity)
-        guard let answered, let due = state.tracks[rule].nextRepeat, due <= answered,
+        if death.isOwed { state.tracks[rule].isOwed = true }
+        guard let answered = death.answered, let due = state.tracks[rule].nextRepeat, due <= answered,
             let every = policy.rules[rule].repeatEvery
         else { return }
-        let missed = (answered.nanoseconds - due.nanoseconds) / every
-        state.tracks[rule].nextRepeat = due.adding((missed + 1) * every)
+        state.tracks[rule].nextRepeat = due.onGrid(of: every, from: answered.adding(1))
+    }
+}
+
+extension Instant {
+    /// The first of this and what follows it each `every` ns, from `instant` on.
+    fileprivate func onGrid(of every: Int64, from instant: Instant) -> Instant {
+        let left = instant.nanoseconds - nanoseconds
+        return left <= 0 ? self : adding((left + every - 1) / every * every)
     }
 }

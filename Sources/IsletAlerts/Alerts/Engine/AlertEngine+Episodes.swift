@@ -133,7 +133,7 @@ extension AlertEngine {
         if refreshesMessages, details.countdownTo != nil {
             state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
         }
-        goOnFromDeath(rule)
+        goOnFromDeath(rule, at: now)
         emit(.raise, rule, reason, at: now)
         if state.tracks[rule].isShown {
             // Delivered as scheduled while nobody was there to raise it.

@@ -98,8 +98,8 @@ public struct AlertEngine: Sendable {
     /// By rule, the number of the instant's first input that concerns it; `timerOrder` where none does.
     var orderOf: [Int]
     static let timerOrder = Int.max
-    /// What would have been raised while the app was dead, by rule; of the instant of a launch alone.
-    var unraised: [Int: Unraised] = [:]
+    /// What became of rules while the app was dead; of the instant of a launch alone.
+    var deaths: [Int: Death] = [:]
     var isSettling = false
     var effects: [AlertEffect] = []
     /// Records what keeps rules from notifying; nil in ordinary sessions.
@@ -271,7 +271,7 @@ public struct AlertEngine: Sendable {
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
         attempts.removeAll(keepingCapacity: true)
         for rule in byCode where !isAtRest[rule] && state.tracks[rule].isOwed { release(rule, at: now) }
-        if !unraised.isEmpty { unraised = [:] }
+        if !deaths.isEmpty { deaths = [:] }
         gatherEffects()
         for rule in isCalm.indices where !isAtRest[rule] || orderOf[rule] != Self.timerOrder {
             orderOf[rule] = Self.timerOrder
@@ -316,8 +316,9 @@ public struct AlertEngine: Sendable {
                 refreshInPlace(rule, isReissue: report.isReissue, at: now)
             } else if began {
                 let first = sample(rule, at: now)
-                state.tracks[rule].pendingSince = now
-                state.tracks[rule].firstValueAt = first?.sampledAt
+                state.tracks[rule].pendingSince = deaths[rule]?.began ?? now
+                // A wait that began before this value is of no value.
+                state.tracks[rule].firstValueAt = deaths[rule] == nil ? first?.sampledAt : nil
                 state.tracks[rule].values = first.map { AlertValues($0.value, since: $0.sampledAt) }
                 if policy.rules[rule].debounce > 0, !isCriticalDue(rule, at: now) {
                     emit(.wait, rule, .conditionBegan, at: now)

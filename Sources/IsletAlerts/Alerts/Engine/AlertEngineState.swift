@@ -42,7 +42,7 @@ extension AlertEngine {
         /// The system shows the notification of a preview.
         public var isPreviewShown = false
         /// The system will ring then, unless the app lives to do it; nil for never.
-        public var scheduled: [Ring]?
+        public var scheduled: RingsAhead?
         public var details = Details()
 
         /// Nothing happens and nothing happened that is not over.

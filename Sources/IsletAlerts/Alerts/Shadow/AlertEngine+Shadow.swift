@@ -19,8 +19,10 @@ extension AlertEngine {
     }
 
     /// What the operating system will ring by itself, and for which rule.
-    var scheduled: [(rule: Int, ring: Ring)] {
-        policy.rules.indices.flatMap { rule in (state.tracks[rule].scheduled ?? []).map { (rule, $0) } }
+    var scheduled: [(rule: Int, ring: RingsAhead.Ring)] {
+        policy.rules.indices.flatMap { rule in
+            (state.tracks[rule].scheduled?.rings ?? []).map { (rule, $0) }
+        }
     }
 
     /// Whether every value must be evaluated, even one that crosses no threshold: a rule is literal, joins several

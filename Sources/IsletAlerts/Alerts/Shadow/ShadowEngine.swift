@@ -37,7 +37,7 @@ struct ShadowEngine: Sendable {
         /// Every value of its metrics counts: what is owed for want of a fresh one, comparisons joined, the literal sketch.
         var isEager = false
         /// The system was asked to ring then; the app is dead.
-        var rings: [(rule: Int, ring: AlertEngine.Ring)] = []
+        var rings: [(rule: Int, ring: AlertEngine.RingsAhead.Ring)] = []
     }
 
     struct Group: Sendable {
@@ -247,12 +247,12 @@ struct ShadowEngine: Sendable {
 
     /// What the system rang of itself before `now`, while the app was dead.
     private mutating func ring(before now: Instant) {
-        var rung: [(part: Int, rule: Int, ring: AlertEngine.Ring)] = []
+        var rung: [(part: Int, rule: Int, ring: AlertEngine.RingsAhead.Ring)] = []
         for part in parts.indices where !parts[part].rings.isEmpty {
             for (rule, ring) in parts[part].rings where ring.due < now { rung.append((part, rule, ring)) }
             parts[part].rings = []
         }
-        func code(_ one: (part: Int, rule: Int, ring: AlertEngine.Ring)) -> Int {
+        func code(_ one: (part: Int, rule: Int, ring: AlertEngine.RingsAhead.Ring)) -> Int {
             plan.parts[one.part].codes[one.rule]
         }
         for one in rung.sorted(by: { ($0.ring.due, code($0)) < ($1.ring.due, code($1)) }) {
