@@ -10,7 +10,6 @@ import Testing
 private struct Night: CustomTestStringConvertible {
     static let code: AlertName = "ALERT-ALGORITHM-STEPPING-INTERRUPTED"
     var policy = AlertPolicy.bionicloop
-    var start: Int64 = 0
     var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
     var dies = Instant.start
     let seed: Int
@@ -37,8 +36,10 @@ private struct Night: CustomTestStringConvertible {
             [.init(after: first, to: .actionable), .init(after: 2 * first, to: .safetyCritical)],
         ])
         if random.pick([true, false]) {
-            let from = random.pick([0, 1, 2, 4]) * Nanoseconds.hour
-            policy.quietHours = QuietHours(from: from, to: from + random.pick([1, 3]) * Nanoseconds.hour)
+            // The session begins at 06:13.
+            let from = random.pick([380, 400, 430, 470, 540]) * Nanoseconds.minute
+            let length = random.pick([15, 60, 180, 1200]) * Nanoseconds.minute
+            policy.quietHours = QuietHours(from: from, to: (from + length) % Nanoseconds.day)
         }
         let stops = random.pick([1, 4, 21]) * Nanoseconds.minute
         timeline.append((Instant(nanoseconds: stops), [.steps(isRunning: false)]))
@@ -77,7 +78,7 @@ private struct Night: CustomTestStringConvertible {
 
 @Suite("The system, for a dead app")
 struct RingsOfADeadAppTests {
-    static let seeds = Array(1...400)
+    static let seeds = Array(1...600)
 
     /// Harm: the app dies at night, its one ring is slept through, and what was to wake with growing urgency never comes.
     @Test("rings as the app would have, the first eight times")
@@ -101,7 +102,7 @@ struct RingsOfADeadAppTests {
         for seed in Self.seeds {
             let night = try Night(seed)
             let alive = night.rings(dies: false)
-            for after in [2, 33, 64, 95] as [Int64] {
+            for after in [2, 17, 33, 64, 95] as [Int64] {
                 let opened = night.dies.adding(after * Nanoseconds.minute + 11 * Nanoseconds.second)
                 let missed = alive.filter { (night.dies.minutes..<opened.minutes).contains(Night.minute($0)) }
                 guard missed.count <= 8 else { continue }
