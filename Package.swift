@@ -25,10 +25,15 @@ let optimised: [SwiftSetting] =
 let optimisedC: [CSetting] =
     Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 
+/// `.ci/release.sh` and `.ci/debug.sh` have modules imported before they are compiled, so that two are compiled at once all
+/// the time. Nothing of such a module is inlined elsewhere: what is called for each number stands in floors 1 and 2.
+let early: [SwiftSetting] = Context.environment["ISLET_EARLY"] == nil ? [] : [.unsafeFlags(["-disable-cmo"])]
+
 /// One entry a target, below the comment that says its floor: a target imports only from floors below it. `TidyTests`
 /// reads the floors here.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict + optimised
+    _ name: String, _ dependencies: [Target.Dependency] = [],
+    _ settings: [SwiftSetting] = strict + optimised + early
 ) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -90,10 +95,10 @@ let package = Package(
             name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"]), .brew(["gsl"])]),
         .target(name: "CIslet", cSettings: optimisedC),
         // Floor 1
-        module("IsletKernel", ["CIslet"]),
-        module("IsletNumerics", ["CGSL"]),
+        module("IsletKernel", ["CIslet"], strict + optimised),
+        module("IsletNumerics", ["CGSL"], strict + optimised),
         // Floor 2
-        module("IsletDevices", ["IsletKernel"]),
+        module("IsletDevices", ["IsletKernel"], strict + optimised),
         // Floor 3
         module("IsletModels", ["IsletKernel", "IsletNumerics", "IsletDevices"]),
         module("IsletAlerts", ["IsletKernel", "IsletDevices"]),
@@ -105,7 +110,7 @@ let package = Package(
         // Floor 5
         module(
             "IsletFiles", ["CIslet", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"],
-            strict),
+            strict + early),
         // Floor 6
         module(
             "IsletTrials",
@@ -113,7 +118,7 @@ let package = Package(
                 "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts",
                 "IsletLoop",
                 "IsletPeople", "IsletFiles",
-            ], strict),
+            ], strict + early),
         // Floor 7
         module(
             "IsletResults",
@@ -121,14 +126,14 @@ let package = Package(
                 "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
                 "IsletPeople", "IsletFiles", "IsletTrials", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ], strict),
+            ], strict + early),
         // Floor 8
         module(
             "IsletCommands",
             [
                 "IsletDevices", "IsletLoop", "IsletFiles", "IsletTrials", "IsletResults",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], strict),
+            ], strict + early),
         // Floor 11
         .executableTarget(
             name: "islet",
@@ -144,9 +149,10 @@ let package = Package(
         .target(name: "CCurl"),
         // Floor 5
         module(
-            "DeviceLinks", ["CCurl", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"], strict),
+            "DeviceLinks", ["CCurl", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"],
+            strict + early),
         // Floor 6
-        module("DriverContract", ["DeviceLinks"], strict),
+        module("DriverContract", ["DeviceLinks"], strict + early),
 
         // Live: sessions in real time.
         // Floor 8
@@ -156,7 +162,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
                 "IsletTrials", "IsletResults", "DeviceLinks",
             ],
-            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict),
+            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict + early),
         // Floor 9
         .target(
             name: "Pages",
@@ -164,7 +170,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
                 "IsletLive",
             ],
-            resources: [.embedInCode("Assets")], swiftSettings: strict),
+            resources: [.embedInCode("Assets")], swiftSettings: strict + early),
         // Floor 10
         module(
             "Dashboard",
@@ -175,7 +181,7 @@ let package = Package(
                 serving("Logging", "swift-log"), serving("NIOCore", "swift-nio"),
                 serving("NIOPosix", "swift-nio"), encrypting("HummingbirdTLS", "hummingbird"),
                 encrypting("NIOSSL", "swift-nio-ssl"),
-            ], strict),
+            ], strict + early),
         // Floor 11
         .executableTarget(
             name: "islet-live",

@@ -6,6 +6,6 @@
 # source (`-num-threads`) is what SwiftPM looks for in a debug build.
 set -euo pipefail
 "$(dirname "$0")/pin.sh"
-export ISLET_OPTIMISED=1
+export ISLET_OPTIMISED=1 ISLET_EARLY=1
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
-exec swift "$1" -debug-info-format none "${whole[@]}" --traits "${ISLET_TRAITS:-Serve}" "${@:2}"
+exec swift "$1" --use-integrated-swift-driver -debug-info-format none "${whole[@]}" --traits "${ISLET_TRAITS:-Serve}" "${@:2}"

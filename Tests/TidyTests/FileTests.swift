@@ -97,11 +97,12 @@ import Testing
 
     @Test func nothingForbidsOthersToDependOnThePackage() throws {
         let manifest = try Project.text("Package.swift").split(separator: "\n").filter { !$0.contains("///") }
-        // None but in our own debug builds.
+        // None but in our own builds, which say so in the environment.
         #expect(
             manifest.filter { $0.contains("unsafe") } == [
                 #"    ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]"#,
                 #"    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]"#,
+                #"let early: [SwiftSetting] = Context.environment["ISLET_EARLY"] == nil ? [] : [.unsafeFlags(["-disable-cmo"])]"#,
             ])
         #expect(manifest.contains(#"    Context.environment["ISLET_OPTIMISED"] == nil"#))
         // Flags of release builds have one place.
