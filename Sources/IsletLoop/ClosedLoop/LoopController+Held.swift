@@ -28,9 +28,8 @@ extension LoopController {
             outsideState == nil
             ? HeldQuestion(listener: asked)
             : HeldQuestion(algorithm: asked, listener: listener?.question(asked.input))
-        let step = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
-        if let answers { return try take(try answers(question), to: step) }
-        held = step
+        if let answers { return try take(try answers(question), to: asked, basalGiven) }
+        held = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
         executor.hold()
     }
 
@@ -43,22 +42,24 @@ extension LoopController {
     public func answer(_ answer: HeldAnswer) throws {
         guard let step = held else { return }
         held = nil
-        try take(answer, to: step)
+        try take(answer, to: step.asked, step.basalGiven)
         schedule()
     }
 
-    private func take(_ answer: HeldAnswer, to step: HeldStep) throws {
+    private func take(
+        _ answer: borrowing HeldAnswer, to asked: StepQuestion, _ basalGiven: InsulinAmount?
+    ) throws {
         if answer.hasListenerFailed { listener?.undo() }
         switch answer.algorithm {
-        case nil: try dose(step.asked.input, basalGiven: step.basalGiven)
+        case nil: try dose(asked.input, basalGiven: basalGiven)
         case .dose(let output):
-            try finish(step.asked.input, output, Self.nonsense(in: output), basalGiven: step.basalGiven)
+            try finish(asked.input, output, Self.nonsense(in: output), basalGiven: basalGiven)
         case .failed(let cause):
             try finish(
-                step.asked.input, StepOutput(), cause.isEmpty ? "the algorithm failed" : cause,
-                basalGiven: step.basalGiven)
+                asked.input, StepOutput(), cause.isEmpty ? "the algorithm failed" : cause,
+                basalGiven: basalGiven)
         }
-        if let numbers = answer.numbers { tell(numbers, at: step.asked.input.now) }
+        if let numbers = answer.numbers { tell(numbers, at: asked.input.now) }
     }
 
     private func tell(_ numbers: [OwnNumber], at now: Instant) {

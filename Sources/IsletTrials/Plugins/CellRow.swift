@@ -75,8 +75,10 @@ extension CellRow {
     /// Writes its cells: compiled for the row, without a call for each of them.
     /// - Parameter cells: with place for `Self.cells` of them.
     @inline(__always) func write(to cells: UnsafeMutablePointer<UInt64>) {
-        var writer = StepCellWriter(row: self, next: cells)
-        Self.list(&writer)
+        withUnsafePointer(to: self) { row in
+            var writer = StepCellWriter(row: row, next: cells)
+            Self.list(&writer)
+        }
     }
 }
 
@@ -144,7 +146,8 @@ private struct StepFieldTable<Row>: StepFieldVisitor {
 }
 
 private struct StepCellWriter<Row>: StepFieldVisitor {
-    let row: Row
+    /// Where it lies: no reference of it is counted.
+    let row: UnsafePointer<Row>
     var next: UnsafeMutablePointer<UInt64>
 
     @inline(__always) private mutating func put(_ bits: UInt64) {
@@ -154,27 +157,27 @@ private struct StepCellWriter<Row>: StepFieldVisitor {
 
     @inline(__always) mutating func whole(
         _ name: String, _ meaning: String, _ value: @escaping @Sendable (borrowing Row) -> Int64
-    ) { put(StepBits.whole(value(row))) }
+    ) { put(StepBits.whole(value(row.pointee))) }
 
     @inline(__always) mutating func instant(
         _ name: String, _ meaning: String, absence: String?,
         _ value: @escaping @Sendable (borrowing Row) -> Instant?
-    ) { put(StepBits.instant(value(row))) }
+    ) { put(StepBits.instant(value(row.pointee))) }
 
     @inline(__always) mutating func real(
         _ name: String, _ unit: String, _ meaning: String, absence: String?,
         _ value: @escaping @Sendable (borrowing Row) -> Double?
-    ) { put(StepBits.real(value(row))) }
+    ) { put(StepBits.real(value(row.pointee))) }
 
     @inline(__always) mutating func reals(
         _ count: Int, _ name: String, _ meaning: String, absence: String?,
         _ value: @escaping @Sendable (borrowing Row, Int) -> Double?
-    ) { for place in 0..<count { put(StepBits.real(value(row, place))) } }
+    ) { for place in 0..<count { put(StepBits.real(value(row.pointee, place))) } }
 
     @inline(__always) mutating func text(
         _ count: Int, _ name: String, _ what: String, _ value: @escaping @Sendable (borrowing Row) -> String
     ) {
-        let text = value(row)
+        let text = value(row.pointee)
         for part in 0..<count { put(StepBits.text(text, part)) }
     }
 }

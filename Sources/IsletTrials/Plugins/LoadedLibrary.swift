@@ -120,16 +120,24 @@ package final class LoadedLibrary: @unchecked Sendable {
 /// One person's state of a library. Used by one thread at a time.
 final class LibraryPerson {
     private let library: LoadedLibrary
+    private let parameters: UnsafeMutablePointer<Double>
     /// `begin`'s row, the state, and the state before the last step.
     private let person: UnsafeMutableRawPointer
     private let state: UnsafeMutableRawPointer
     private let before: UnsafeMutableRawPointer
     private let stateBytes: Int
     private var history: [UInt64] = []
+    /// Beside `history`: an array is not looked into without its references counted.
+    private var hasHistory = false
     static let beginBytes = StepFields.begin.count * 8
 
+    /// - Parameter library: all its parameters are set.
     init(_ library: LoadedLibrary) {
         self.library = library
+        parameters = .allocate(capacity: max(library.parameters.count, 1))
+        for (place, value) in library.parameters.enumerated() {
+            (parameters + place).initialize(to: value)
+        }
         stateBytes = Int(library.algorithm.state_bytes)
         person = .allocate(byteCount: Self.beginBytes, alignment: 16)
         state = .allocate(byteCount: max(stateBytes, 1), alignment: 64)
@@ -141,6 +149,7 @@ final class LibraryPerson {
 
     deinit {
         for part in [person, state, before] { part.deallocate() }
+        parameters.deallocate()
     }
 
     /// - Parameter row: of `begin`.
@@ -152,7 +161,10 @@ final class LibraryPerson {
     }
 
     /// - Parameter row: of `history`.
-    func hear(_ row: UnsafeBufferPointer<UInt64>) { history += row }
+    func hear(_ row: UnsafeBufferPointer<UInt64>) {
+        history += row
+        hasHistory = true
+    }
 
     /// - Parameters:
     ///   - row: of `step`.
@@ -171,18 +183,21 @@ final class LibraryPerson {
         dose[0] = row.load(as: UInt64.self)
         dose[1] = row.load(fromByteOffset: 8, as: UInt64.self)
         dose[Self.doseCells - 1] = Double.nan.bitPattern
-        let rows = Int32(history.count / StepFields.history.count)
-        let why = library.parameters.withUnsafeBufferPointer { parameters in
-            history.withUnsafeBytes {
-                library.step(parameters.baseAddress, person, row, $0.baseAddress, rows, state, dose)
+        let why: UnsafePointer<CChar>?
+        if hasHistory {
+            why = history.withUnsafeBytes {
+                let rows = Int32($0.count / 8 / StepFields.history.count)
+                return library.step(parameters, person, row, $0.baseAddress, rows, state, dose)
             }
+            (history, hasHistory) = ([], false)
+        } else {
+            why = library.step(parameters, person, row, nil, 0, state, dose)
         }
-        if rows > 0 { history = [] }
         if why != nil {
             state.copyMemory(from: before, byteCount: stateBytes)
         } else if let own {
             own.update(repeating: .nan, count: OwnNumber.most)
-            library.fill?(library.parameters, person, row, state, own)
+            library.fill?(parameters, person, row, state, own)
         }
         return why
     }

@@ -56,7 +56,7 @@ struct PluginAnswers {
             }
             answers.append(
                 Self.answer(
-                    dose ?? DoseRow(), numbers?.values ?? [], of: ready.numbers, handle: handle, step: step))
+                    dose ?? DoseRow(), numbers?.values, of: ready.numbers, handle: handle, step: step))
         }
         guard next == count, own.isEmpty || own.count == count else {
             throw .init(
@@ -75,10 +75,10 @@ struct PluginAnswers {
     }
 
     /// - Parameters:
-    ///   - values: NaN where absent; none where nothing was said.
+    ///   - values: NaN where absent; nil where nothing was said.
     ///   - known: the numbers that the program said it has.
     static func answer(
-        _ dose: DoseRow, _ values: [Double], of known: [PluginReady.Number], handle: Int64, step: Int64
+        _ dose: DoseRow, _ values: [Double]?, of known: [PluginReady.Number], handle: Int64, step: Int64
     ) -> PluginAnswer {
         func failed(_ cause: String) -> PluginAnswer { PluginAnswer(step: .failed(cause)) }
         guard dose.handle == handle, dose.step == step else {
@@ -100,7 +100,7 @@ struct PluginAnswers {
             return failed("the algorithm's forecast is no glucose")
         }
         var numbers: [OwnNumber] = []
-        if !values.isEmpty {
+        if let values {
             for (number, value) in zip(known, values) where !value.isNaN {
                 guard value.isFinite else { return failed("\(number.name) is infinite") }
                 numbers.append(OwnNumber(number.name, value))

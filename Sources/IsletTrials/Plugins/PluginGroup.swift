@@ -93,10 +93,11 @@ package final class PluginGroup {
         } history: {
             seats.hear(member, $0)
         }
-        let (handle, step) = (Int64(members[member].slot), question.input.algorithmTime)
-        let (dose, numbers, why) = seats.ask(member, asked(handle, question))
+        let row = AskedRow(handle: Int64(members[member].slot), question: question)
+        let (dose, numbers, why) = seats.ask(member, row)
         if let why { return PluginAnswer(step: .failed(why)) }
-        return PluginAnswers.answer(dose, numbers, of: host.ready.numbers, handle: handle, step: step)
+        return PluginAnswers.answer(
+            dose, numbers, of: host.ready.numbers, handle: row.handle, step: question.input.algorithmTime)
     }
 
     /// Nobody of it asks any more.
@@ -144,7 +145,7 @@ package final class PluginGroup {
             } history: {
                 history.append($0)
             }
-            steps.append(asked(Int64(members[member].slot), question))
+            steps.append(AskedRow(handle: Int64(members[member].slot), question: question))
         }
         bytes.removeAll(keepingCapacity: true)
         write(.begin, "begin", begun, StepFields.begin)
@@ -171,14 +172,6 @@ package final class PluginGroup {
         for given in earlier.given.isEmpty ? [none] : earlier.given {
             history(HistoryRow(handle: handle, complete: earlier.since, given: given))
         }
-    }
-
-    private func asked(_ handle: Int64, _ question: StepQuestion) -> AskedRow {
-        let isPlain = question.input.customFields.isEmpty
-        return AskedRow(
-            handle: handle, question: question,
-            custom: isPlain
-                ? [] : Array(question.input.customFields.keys.sorted().prefix(StepFields.customFields)))
     }
 
     private func write<Row: CellRow>(

@@ -33,7 +33,7 @@ final class LibrarySeats {
         own.deallocate()
     }
 
-    @inline(__always) private func write<Row: CellRow>(_ row: Row) -> UnsafeRawPointer? {
+    @inline(__always) private func write<Row: CellRow>(_ row: borrowing Row) -> UnsafeRawPointer? {
         guard let first = cells.baseAddress else { return nil }
         row.write(to: first)
         return UnsafeRawPointer(first)
@@ -48,12 +48,14 @@ final class LibrarySeats {
         people[member].hear(UnsafeBufferPointer(rebasing: cells[..<StepFields.history.count]))
     }
 
-    func ask(_ member: Int, _ row: AskedRow) -> (dose: DoseRow, numbers: [Double], failed: String?) {
+    /// - Returns: numbers of its own, NaN where absent; nil where it has none.
+    func ask(_ member: Int, _ row: borrowing AskedRow) -> (dose: DoseRow, numbers: [Double]?, failed: String?)
+    {
         guard let cells = write(row), let base = dose.baseAddress else {
-            return (DoseRow(), [], "nobody answers")
+            return (DoseRow(), nil, "nobody answers")
         }
         let why = people[member].step(cells, dose: base, own: hasNumbers ? own.baseAddress : nil)
-        if let why { return (DoseRow(), [], printable(String(cString: why), limit: 1000)) }
-        return (StepFields.dose(dose), hasNumbers ? Array(own) : [], nil)
+        if let why { return (DoseRow(), nil, printable(String(cString: why), limit: 1000)) }
+        return (StepFields.dose(dose), hasNumbers ? Array(own) : nil, nil)
     }
 }

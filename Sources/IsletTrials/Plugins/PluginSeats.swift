@@ -67,18 +67,21 @@ final class PluginSeats {
     /// Asks for the only session, without a list of one: nearly every question of a program within this one is such.
     /// - Throws: `PluginFailure`, `PluginTimeout`.
     func ask(_ question: HeldQuestion) throws -> HeldAnswer {
-        let said = try hosts.algorithm.flatMap { host in
-            try question.algorithm.map {
-                try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask($0)
-            }
+        guard let host = hosts.listener, let asked = question.listener else {
+            return try askAlgorithm(question)
         }
-        if let host = hosts.algorithm, case .failed(let cause) = said?.step { host.countFailedStep(cause) }
-        var answer = HeldAnswer(
-            algorithm: said?.step, numbers: hosts.haveNumbers ? said?.numbers ?? [] : nil)
-        if let host = hosts.listener, let asked = question.listener {
-            take(try group(host, &listener, 0, askers) { $0.seeds.listener }.ask(asked), of: host, &answer)
-        }
+        var answer = try askAlgorithm(question)
+        take(try group(host, &listener, 0, askers) { $0.seeds.listener }.ask(asked), of: host, &answer)
         return answer
+    }
+
+    private func askAlgorithm(_ question: HeldQuestion) throws -> HeldAnswer {
+        guard let host = hosts.algorithm, let asked = question.algorithm else {
+            return HeldAnswer(numbers: hosts.haveNumbers ? [] : nil)
+        }
+        let said = try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask(asked)
+        if case .failed(let cause) = said.step { host.countFailedStep(cause) }
+        return HeldAnswer(algorithm: said.step, numbers: hosts.haveNumbers ? said.numbers : nil)
     }
 
     /// Asks for some sessions at once, by their place.

@@ -82,15 +82,17 @@ package struct BeginRow: Sendable {
     var subject: String
 }
 
-/// One step, as `step` asks it. A class: a field's closure is handed a pointer, where it would get a copy of all that a step may know.
-package final class AskedRow: Sendable {
+/// One step, as `step` asks it.
+package struct AskedRow: Sendable {
     let handle: Int64
     let question: StepQuestion
-    /// In the order of `hello`.
-    let custom: [String]
+    /// In the order of `hello`; nil where there are none.
+    let custom: [String]?
 
-    init(handle: Int64, question: StepQuestion, custom: [String] = []) {
-        (self.handle, self.question, self.custom) = (handle, question, custom)
+    init(handle: Int64, question: StepQuestion) {
+        (self.handle, self.question) = (handle, question)
+        let fields = question.input.customFields
+        custom = fields.isEmpty ? nil : Array(fields.keys.sorted().prefix(StepFields.customFields))
     }
 
     var flags: Int64 {
@@ -308,7 +310,8 @@ extension AskedRow: CellRow {
             StepFields.customFields, "custom", "a number of one's own, by its place in `hello`",
             absence: "not given"
         ) { row, place in
-            row.custom.indices.contains(place) ? row.question.input.customFields[row.custom[place]] : nil
+            guard let custom = row.custom, place < custom.count else { return nil }
+            return row.question.input.customFields[custom[place]]
         }
     }
 }

@@ -81,7 +81,7 @@ import Testing
         var input = step().question.input
         input.customFields = ["age": 7, "zeal": 2]
         let question = StepQuestion(input: input, beginsAnew: false, undoesLast: true)
-        compare(AskedRow(handle: 1, question: question, custom: ["age", "zeal"]), StepFields.step)
+        compare(AskedRow(handle: 1, question: question), StepFields.step)
         let name = "Müller, a name of more than sixty-four bytes, of which the last are cut off"
         compare(
             BeginRow(
