@@ -312,7 +312,7 @@ class _Pipe:
         if zlib.crc32(whole if len(whole) == end + 4 else whole[:end + 4]) != 0x2144DF1C:
             raise ValueError("a frame whose CRC is wrong")
         self.bytes = whole[end + 4:]
-        return kind, rows, whole[16:end]
+        return kind, rows, memoryview(whole)[16:end]
 
 
 def _write(text):
@@ -583,7 +583,12 @@ def _serve_vector(kind, hello, pipe):
                 if names:
                     text = own_rows(new_numbers() if own is None else own, slots, told["step"])
                 if not listens:
-                    answer = doses[slots].astype(dose_type, copy=False)
+                    if isinstance(doses, np.ndarray) and doses.dtype == dose_type and doses.flags.c_contiguous:
+                        # To pick whole cells takes a fifth of what picking records does.
+                        picked = doses.view(np.int64).reshape(len(doses), -1)[slots]
+                        answer = picked.view(dose_type).reshape(count)
+                    else:
+                        answer = doses[slots].astype(dose_type, copy=False)
                     answer["handle"], answer["step"] = slots, told["step"]
                     text += _frame(_DOSE, count, answer.tobytes())
                 if has_state:

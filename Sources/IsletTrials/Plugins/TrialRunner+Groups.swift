@@ -85,15 +85,26 @@ extension TrialRunner {
         }
         do {
             let seats = PluginSeats(hosts, people.map(\.asker))
-            while true {
-                var asked: [(member: Int, question: HeldQuestion)] = []
-                for (member, session) in people.enumerated() {
-                    if let question = session.question(until: nil) { asked.append((member, question)) }
+            var asked: [(member: Int, question: HeldQuestion)] = []
+            for (member, session) in people.enumerated() {
+                if let question = session.question(until: nil) { asked.append((member, question)) }
+            }
+            var isReversed = false
+            while !asked.isEmpty {
+                let answers = try seats.ask(asked)
+                // Each goes on to its next question with its answer, and who was asked last goes on first: a group is larger
+                // than a processor's caches, and what they hold is of those who were last.
+                isReversed.toggle()
+                var next: [(member: Int, question: HeldQuestion)] = []
+                next.reserveCapacity(asked.count)
+                for step in asked.indices {
+                    let place = isReversed ? asked.count - 1 - step : step
+                    let member = asked[place].member
+                    people[member].answer(answers[place])
+                    if let question = people[member].question(until: nil) { next.append((member, question)) }
                 }
-                guard !asked.isEmpty else { break }
-                for (answer, asked) in zip(try seats.ask(asked), asked) {
-                    people[asked.member].answer(answer)
-                }
+                if isReversed { next.reverse() }
+                asked = next
             }
             seats.end()
         } catch {
