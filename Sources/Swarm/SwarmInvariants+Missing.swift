@@ -176,6 +176,38 @@ enum MissingIsTold: SwarmInvariant {
     }
 }
 
+/// An hour without insulin is told, whatever has died: the pod, the way to it, or the app.
+enum PodIsTold: SwarmInvariant {
+    static let name = "pod-told"
+    static let promise =
+        "where no pod gives insulin for an hour, somebody was rung in it, in the hour before, or since the app is dead, about pump, insulin or steps, or such an alert is active"
+
+    /// Any of them sends a person to the pump, or to the app that shows it.
+    private static let alerts: Set<String> = [
+        "ALERT-PUMP-FAULT", "ALERT-PUMP-NO-ACTIVE-POD", "ALERT-PUMP-SIGNAL-LOSS", "LOOP-INSULIN-MISSING",
+        "ALERT-ALGORITHM-STEPPING-INTERRUPTED",
+    ]
+
+    static func violations(in evidence: SwarmEvidence) -> [Violation] {
+        let rows = evidence.alerts.filter { alerts.contains($0.code.rawValue) }
+        let episodes = Set(rows.map(\.code)).flatMap { evidence.episodes(of: $0) }
+        return evidence.podGaps.compactMap { gap in
+            let due = gap.instant.adding(Nanoseconds.hour)
+            guard min(gap.end, evidence.endedAt) >= due else { return nil }
+            // Of a pod that fails while the app is dead nobody can tell: its death was told, and nobody opened it.
+            let deaths = evidence.appFaults.filter { $0.overlaps(from: gap.instant, to: due) }
+            let from = deaths.map(\.instant).reduce(gap.instant.adding(-Nanoseconds.hour), min)
+            let isTold =
+                rows.contains { $0.effect == "notify" && $0.instant >= from && $0.instant <= due }
+                || episodes.contains { $0.overlaps(from: due, to: due) }
+            guard !isTold else { return nil }
+            return violation(
+                due, "an hour without a pod", found: "nobody was rung",
+                expected: "a ring about pump, insulin or steps by then")
+        }
+    }
+}
+
 extension SwarmEvidence.Step {
     /// It could dose, and asked for no basal and no correction.
     fileprivate var wantsNothing: Bool {
@@ -202,6 +234,11 @@ extension SwarmEvidence {
         let begin = step.input.now
         let next = place + 1 < steps.count ? steps[place + 1].input.now : .distantFuture
         let end = min(next, begin.adding(LoopTiming.step - LoopTiming.earlyWindow))
+        // Of a rate that went with its pod out of reach nobody knows before the pump is back: as far as the loop knows, it runs.
+        if !step.isPumpInReach {
+            let seen = steps[..<place].last(where: \.isPumpInReach)?.input.now ?? .start
+            if podGaps.contains(where: { $0.overlaps(from: seen, to: end) }) { return 0 }
+        }
         let hours = Double(end.nanoseconds - begin.nanoseconds) / Double(Nanoseconds.hour)
         let wanted = min(answer.rate, step.input.therapy.maximumBasal).unitsPerHour
         let lacking = wanted - flow(from: begin, to: end) / hours

@@ -22,11 +22,17 @@ enum NoLateRequests: SwarmInvariant {
             defer { if step.output != nil { last = step.input.now } }
             let personal = personal(step)
             guard personal > .zero else { continue }
-            if step.input.user.manualBolus != nil {
-                // Nobody tells an algorithm when: after the last good step, at the person's word where there is a record of it.
-                let words = evidence.manualBoluses.lazy.map(\.instant)
+            if let manual = step.input.user.manualBolus {
+                // Nobody tells an algorithm when: at the person's last words that come to as much, since the last good step. What they
+                // had asked for before lapsed while no step ran, and is asked for again.
+                var (said, rest) = (last, manual.units - 1e-6)
                 let now = step.input.now
-                asked.append((words.first { $0 >= last && $0 <= now } ?? last, personal))
+                for word in evidence.manualBoluses.reversed()
+                where rest > 0 && word.instant >= last && word.instant <= now {
+                    said = word.instant
+                    rest -= word.amount
+                }
+                asked.append((said, personal))
             } else if let meal = step.input.user.meal,
                 evidence.meals.contains(where: { $0.instant == meal.instant })
             {

@@ -36,7 +36,7 @@ package enum SwarmInvariants {
     package static let all: [any SwarmInvariant.Type] = [
         SessionRuns.self, NoDoubleDelivery.self, NoDoseAboveLimits.self, NoDoseOnStaleGlucose.self,
         StepsConsistent.self, InsulinConserved.self, BasalFloor.self, NoLateRequests.self,
-        FaultsExplained.self, LoopRecovers.self, MissingIsTold.self,
+        FaultsExplained.self, LoopRecovers.self, MissingIsTold.self, PodIsTold.self,
     ]
 
     /// Every breach, by time.

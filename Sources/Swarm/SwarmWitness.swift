@@ -79,9 +79,9 @@ final class SwarmWitness: @unchecked Sendable {
             if words == [PodEnd.occluded.rawValue] { evidence.blockedStops.append(event.instant) }
             podIsGone(at: event.instant)
         case .podChanged:
-            // A pod that never stopped took its priming to change.
-            let primed = evidence.device.primingTime
-            let began = openPodGap ?? event.instant.adding(-primed)
+            // It took its priming at least, seen or not: a pod that never stopped, or was taken off out of the app's reach.
+            let primed = event.instant.adding(-evidence.device.primingTime)
+            let began = min(openPodGap ?? primed, primed)
             evidence.podGaps.append(FaultRow(instant: began, end: event.instant, kind: "no pod"))
             openPodGap = nil
         default: break
@@ -104,6 +104,14 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.timings = session.sensorTimings
         if let began = openPodGap {
             evidence.podGaps.append(FaultRow(instant: began, end: .distantFuture, kind: "no pod"))
+        }
+        // Nor did the app see a pod that was taken off out of its reach, however long the next one lay there half filled.
+        let gaps = evidence.podGaps.map { Interval($0.instant, $0.end) }
+        let off = session.executor.inspect { [pump = session.pump] in
+            pump.here { $0.trueSpans()[.withoutPod] }
+        }
+        evidence.podGaps = IntervalSet(gaps + off.intervals).intervals.map {
+            FaultRow(instant: $0.from, end: $0.to, kind: "no pod")
         }
         // The session's actors may outlive it; what they saw need not.
         defer { evidence = SwarmEvidence() }

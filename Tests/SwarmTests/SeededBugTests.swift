@@ -199,6 +199,9 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
         SeededBug(
             testDescription: "alerts that say nothing of insulin", breaks: MissingIsTold.name,
             faults: "{ scheduled: [{ at: 4h, kind: pump-outage, for: 3h }] }", alerts: "none"),
+        SeededBug(
+            testDescription: "alerts that say nothing of pods", breaks: PodIsTold.name,
+            faults: "{ scheduled: [{ at: 4h, kind: pod-fault, for: 3h }] }", alerts: "none"),
     ]
 
     func violations(isBroken: Bool) throws -> [Violation] {

@@ -292,6 +292,24 @@ struct SwarmInvariantTests {
         #expect(MissingIsTold.violations(in: quiet).isEmpty)
     }
 
+    @Test("sees an hour without a pod that nobody is told of, the app alive or dead")
+    func podIsTold() throws {
+        let pod = "{ at: 4h, kind: pod-fault, for: 2h }"
+        for faults in [pod, "\(pod), { at: 245m, kind: app-quit, for: 2h }"] {
+            let sound = try Self.evidence("{ scheduled: [\(faults)] }")
+            #expect(PodIsTold.violations(in: sound).isEmpty)
+            var evidence = sound
+            evidence.alerts.removeAll {
+                $0.code.rawValue.hasPrefix("ALERT-PUMP-") || $0.code.rawValue.hasPrefix("LOOP-")
+                    || $0.code.rawValue.hasSuffix("STEPPING-INTERRUPTED")
+            }
+            #expect(PodIsTold.violations(in: evidence).count == 1)
+            // A pod that is back within the hour is nobody's alarm.
+            evidence.podGaps[0].end = evidence.podGaps[0].instant.adding(59 * Nanoseconds.minute)
+            #expect(PodIsTold.violations(in: evidence).isEmpty)
+        }
+    }
+
     @Test("sees a loop that doesn't recover within three steps")
     func recovery() throws {
         let sound = try Self.evidence("{ scheduled: [{ at: 122m, kind: pump-outage, for: 20m }] }")

@@ -5,6 +5,7 @@ import IsletFiles
 import IsletDevices
 import Foundation
 import IsletKernel
+import IsletLoop
 import IsletModels
 import Testing
 
@@ -55,6 +56,22 @@ struct SwarmTests {
         #expect(verdicts.reduce(0) { $0 + $1.faults } > 300)
         let again = try Swarm(seeds: 38...40, jobs: 1).run(progress: quiet(3))
         #expect(again.map(\.digest) == verdicts.suffix(3).map(\.digest))
+    }
+
+    @Test(
+        "breaks none in five days, where what a person does after days of faults is judged too",
+        // A pod taken off out of the app's reach, one left half filled there, and a rate that went with one; a bolus asked for again with
+        // the app that let it lapse.
+        arguments: [
+            (61, .pidInsulinFeedback), (1588, .pidInsulinFeedback), (850, .oref1Style), (1663, .loopStyle),
+            (445, .pidInsulinFeedback),
+        ] as [(UInt64, AlgorithmKind)])
+    func holdsForDays(seed: UInt64, algorithm: AlgorithmKind) throws {
+        let days = TimeSpan(seconds: 5 * 86_400)
+        let swarm = Swarm(seeds: seed...seed, duration: days, jobs: 1, algorithm: Tuned(algorithm))
+        for verdict in try swarm.run(progress: quiet(1)) {
+            #expect(verdict.violations.isEmpty, "\(verdict.violations.prefix(2))")
+        }
     }
 
     @Test("watches without changing a session")

@@ -38,6 +38,7 @@ check() {
 }
 
 check "seeds $seeds break no invariant" 0 "$islet" swarm --seeds "$seeds" --quiet
+check "nor do 500 seeds of five days" 0 "$islet" swarm --seeds 1..500 --duration 5d --quiet --out days
 tail -n 2 output
 cp output first
 check "and again on one worker" 0 "$islet" swarm --seeds "$seeds" --quiet --jobs 1
