@@ -77,18 +77,16 @@ final class SwarmWitness: @unchecked Sendable {
             }
         case .podStopped:
             if words == [PodEnd.occluded.rawValue] { evidence.blockedStops.append(event.instant) }
-            podIsGone(at: event.instant)
+            openPodGap = openPodGap ?? event.instant
         case .podChanged:
-            // It took its priming at least, seen or not: a pod that never stopped, or was taken off out of the app's reach.
-            let primed = event.instant.adding(-evidence.device.primingTime)
-            let began = min(openPodGap ?? primed, primed)
+            // A pod that never stopped took its priming to change.
+            let primed = evidence.device.primingTime
+            let began = openPodGap ?? event.instant.adding(-primed)
             evidence.podGaps.append(FaultRow(instant: began, end: event.instant, kind: "no pod"))
             openPodGap = nil
         default: break
         }
     }
-
-    fileprivate func podIsGone(at now: Instant) { openPodGap = openPodGap ?? now }
 
     /// The session is over: hands over what was seen.
     func finish(_ session: Session, _ outcome: SessionOutcome) -> SwarmEvidence {
@@ -105,7 +103,7 @@ final class SwarmWitness: @unchecked Sendable {
         if let began = openPodGap {
             evidence.podGaps.append(FaultRow(instant: began, end: .distantFuture, kind: "no pod"))
         }
-        // Nor did the app see a pod that was taken off out of its reach, however long the next one lay there half filled.
+        // A pod that is off, in the app's reach or not, however long the next one lies there half filled.
         let gaps = evidence.podGaps.map { Interval($0.instant, $0.end) }
         let off = session.executor.inspect { [pump = session.pump] in
             pump.here { $0.trueSpans()[.withoutPod] }
@@ -264,9 +262,7 @@ private final class DeviceWitness: DeviceObserver, @unchecked Sendable {
         witness.evidence.sensor.append(.init(instant: now, reading: reading, state: state))
     }
 
-    func pumpDidUpdate(status: PumpStatus) {
-        if status.isConnected, status.condition == .noPod { witness.podIsGone(at: now) }
-    }
+    func pumpDidUpdate(status: PumpStatus) {}
 }
 
 extension PumpLedger {
