@@ -155,22 +155,26 @@ let package = Package(
         module("DriverContract", ["DeviceLinks"], strict + early),
 
         // Live: sessions in real time.
+        // Floor 0
+        .target(name: "CAssets"),
         // Floor 8
         .target(
             name: "IsletLive",
             dependencies: [
-                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
+                "CAssets", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletFiles",
                 "IsletTrials", "IsletResults", "DeviceLinks",
             ],
-            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict + early),
+            exclude: ["Ward/Demonstration"], swiftSettings: strict + early),
         // Floor 9
         .target(
             name: "Pages",
             dependencies: [
-                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
+                "CAssets", "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles",
+                "IsletTrials",
                 "IsletLive",
             ],
-            resources: [.embedInCode("Assets")], swiftSettings: strict + early),
+            exclude: ["Assets"], swiftSettings: strict + early),
         // Floor 10
         module(
             "Dashboard",

@@ -5,6 +5,5 @@
 # Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them. Modules are imported before they
 # are compiled (Package.swift, `early`), which only the integrated driver makes use of: three quarters of the time.
 set -euo pipefail
-"$(dirname "$0")/pin.sh"
 export ISLET_EARLY=1
-exec swift "$1" -c release --use-integrated-swift-driver -Xswiftc -enforce-exclusivity=unchecked "${@:2}"
+exec "$(dirname "$0")/swift.sh" "$1" -c release --use-integrated-swift-driver -Xswiftc -enforce-exclusivity=unchecked "${@:2}"

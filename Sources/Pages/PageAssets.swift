@@ -2,7 +2,9 @@
 //
 // Guarantees: an address with a hash in its query never means other bytes; names outside of the list have no bytes.
 
+import CAssets
 import IsletFiles
+import IsletLive
 
 extension Page {
     /// A file of `/assets/`; nil for a name that is none.
@@ -30,21 +32,21 @@ enum PageAssets {
     private static let style = "text/css; charset=utf-8"
 
     private static let scripts: [(name: String, bytes: [UInt8])] = [
-        ("page.js", PackageResources.page_js), ("live.js", PackageResources.live_js),
-        ("swap.js", PackageResources.swap_js), ("commands.js", PackageResources.commands_js),
-        ("times.js", PackageResources.times_js), ("notify.js", PackageResources.notify_js),
-        ("banners.js", PackageResources.banners_js), ("thresholds.js", PackageResources.thresholds_js),
-        ("past.js", PackageResources.past_js), ("words.js", PackageResources.words_js),
-        ("sound.js", PackageResources.sound_js), ("ward.js", PackageResources.ward_js),
-        ("chart.js", PackageResources.chart_js),
+        ("page.js", islet_asset_page_js().array), ("live.js", islet_asset_live_js().array),
+        ("swap.js", islet_asset_swap_js().array), ("commands.js", islet_asset_commands_js().array),
+        ("times.js", islet_asset_times_js().array), ("notify.js", islet_asset_notify_js().array),
+        ("banners.js", islet_asset_banners_js().array), ("thresholds.js", islet_asset_thresholds_js().array),
+        ("past.js", islet_asset_past_js().array), ("words.js", islet_asset_words_js().array),
+        ("sound.js", islet_asset_sound_js().array), ("ward.js", islet_asset_ward_js().array),
+        ("chart.js", islet_asset_chart_js().array),
     ]
 
     static let files: [String: File] = {
         var files = [
-            "page.css": File(style, PackageResources.page_css + PackageResources.ward_css),
+            "page.css": File(style, islet_asset_page_css().array + islet_asset_ward_css().array),
             "charts.css": File(style, Array((ChartStyle.properties + ChartStyle.rules).utf8)),
-            "icon.svg": File("image/svg+xml", PackageResources.icon_svg),
-            "icon-urgent.svg": File("image/svg+xml", PackageResources.icon_urgent_svg),
+            "icon.svg": File("image/svg+xml", islet_asset_icon_svg().array),
+            "icon-urgent.svg": File("image/svg+xml", islet_asset_icon_urgent_svg().array),
         ]
         // Modules import each other: they have one hash together, which stands in each import.
         let version = PageAssets.hash(scripts.flatMap(\.bytes))

@@ -316,6 +316,23 @@ import Testing
         #expect(!script.contains("from './live.js'"))
     }
 
+    /// As they stand in the sources, but for the versions in imports; `ward.css` goes with `page.css`.
+    @Test func `every file of the page is its own bytes`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/Pages/Assets")
+        func file(_ name: String) throws -> String {
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.count == 17)
+        for name in names where name != "ward.css" {
+            let asset = try #require(Page.asset(name), "\(name)")
+            let text = String(decoding: asset.bytes, as: UTF8.self).replacing(
+                /\.js\?v=[0-9a-f]+';/, with: ".js';")
+            #expect(try text == file(name) + (name == "page.css" ? file("ward.css") : ""), "\(name)")
+        }
+    }
+
     /// For those who want to look: `ISLET_PAGES=DIR` writes every page as a file.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ISLET_PAGES"] != nil))
     func `writes the pages`() throws {

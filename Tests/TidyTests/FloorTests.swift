@@ -198,7 +198,7 @@ enum Floors {
         "IsletPeople", "IsletFiles", "IsletTrials", "IsletResults", "IsletCommands",
     ]
     private static let links: Set<String> = ["CCurl", "DeviceLinks", "DriverContract"]
-    private static let live: Set<String> = ["IsletLive", "Pages", "Dashboard"]
+    private static let live: Set<String> = ["CAssets", "IsletLive", "Pages", "Dashboard"]
 
     /// What another program has, `islet` runs; it is not built for it.
     @Test func isletReachesTheCoreAlone() {

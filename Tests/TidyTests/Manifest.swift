@@ -48,7 +48,7 @@ enum Manifest {
                 }
             let list = body.firstIndex(of: "[").map { body[$0...] } ?? ""
             let end =
-                ["resources", "swiftSettings"].compactMap { list.range(of: $0)?.lowerBound }.min()
+                ["exclude", "swiftSettings"].compactMap { list.range(of: $0)?.lowerBound }.min()
                 ?? list.endIndex
             let dependencies = list[..<end].matches(of: #/"([^"]+)"/#).map { String($0.output.1) }
                 .filter { !packages.contains($0) && $0 != path }

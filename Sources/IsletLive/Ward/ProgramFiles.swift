@@ -3,15 +3,17 @@
 // Guarantees: the demonstration is in the program itself. Study files are looked for where somebody stands, then around the program's own file, links
 // resolved; no path of the machine that built it is asked.
 
+package import CAssets
 import IsletFiles
 import Foundation
 package import IsletDevices
 
 package enum ProgramFiles {
     private static let demonstration = [
-        ("demonstration.yaml", PackageResources.demonstration_yaml),
-        ("people.yaml", PackageResources.people_yaml),
-        ("broken-pod.yaml", PackageResources.broken_pod_yaml), ("room.yaml", PackageResources.room_yaml),
+        ("demonstration.yaml", islet_asset_demonstration_yaml().array),
+        ("people.yaml", islet_asset_people_yaml().array),
+        ("broken-pod.yaml", islet_asset_broken_pod_yaml().array),
+        ("room.yaml", islet_asset_room_yaml().array),
     ]
 
     /// Writes the demonstration's ward and studies into a folder, which is made.
@@ -39,4 +41,8 @@ package enum ProgramFiles {
         }
         return nil
     }
+}
+
+extension islet_asset {
+    package var array: [UInt8] { .init(UnsafeBufferPointer(start: bytes, count: count)) }
 }
