@@ -5,6 +5,6 @@
 # whole, which takes a quarter less: nothing is read, checked and expanded once for every group of its files. An output file for each
 # source (`-num-threads`) is what SwiftPM looks for in a debug build.
 set -euo pipefail
-export ISLET_OPTIMISED=1 ISLET_EARLY=1
+export ISLET_OPTIMISED=1
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
-exec "$(dirname "$0")/swift.sh" "$1" --use-integrated-swift-driver -debug-info-format none "${whole[@]}" --traits "${ISLET_TRAITS:-Serve}" "${@:2}"
+exec "$(dirname "$0")/swift.sh" "$1" -debug-info-format none "${whole[@]}" --traits "${ISLET_TRAITS:-Serve}" "${@:2}"

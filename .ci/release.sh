@@ -2,8 +2,6 @@
 # Every release build of Islet, with the flags that a manifest may not hold if others are to depend on the package:
 # `.ci/release.sh build --product islet`, `.ci/release.sh run islet-bench`, `.ci/release.sh build --show-bin-path`.
 #
-# Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them. Modules are imported before they
-# are compiled (Package.swift, `early`), which only the integrated driver makes use of: three quarters of the time.
+# Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them.
 set -euo pipefail
-export ISLET_EARLY=1
-exec "$(dirname "$0")/swift.sh" "$1" -c release --use-integrated-swift-driver -Xswiftc -enforce-exclusivity=unchecked "${@:2}"
+exec "$(dirname "$0")/swift.sh" "$1" -c release -Xswiftc -enforce-exclusivity=unchecked "${@:2}"

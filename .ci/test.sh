@@ -140,6 +140,11 @@ build_islet() {
         finish
     fi
     islet=$(.ci/release.sh build --show-bin-path)/islet
+    one "what is built is not built again" compiles_nothing
+}
+compiles_nothing() {
+    local said
+    said=$(.ci/release.sh build --product islet 2>&1) && ! grep -E ' (Compiling|Emitting) ' <<<"$said"
 }
 build_release() {
     build_islet
