@@ -148,6 +148,33 @@ struct StudyStoreTests {
         }
     }
 
+    /// Rows are inserted several at once, and no row's session is looked for then.
+    @Test(
+        "every row is stored once and in its place, however many there are",
+        arguments: [1, 15, 16, 17, 32, 50])
+    func rowsAtOnce(_ rows: Int) throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            let store = try StudyStore(
+                path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
+            try store.write([record(3, rows: rows), record(5, rows: rows)])
+            try store.close()
+            try DatabaseQueue(path: path).read { db in
+                #expect(try Row.fetchOne(db, sql: "PRAGMA foreign_key_check") == nil)
+                for session in [3, 5] {
+                    let steps = try Row.fetchAll(
+                        db,
+                        sql: "SELECT seq, time_ns, algorithm_time, cgm_mgdl FROM steps WHERE session = ?",
+                        arguments: [session])
+                    #expect(steps.map { $0[0] as Int } == Array(0..<rows))
+                    #expect(steps.map { $0[1] as Int64 } == (0..<rows).map { Int64($0) * 300_000_000_000 })
+                    #expect(steps.map { $0[2] as Int64 } == (0..<rows).map(Int64.init))
+                    #expect(steps.map { $0[3] as Double? } == [nil] + Array(repeating: 120, count: rows - 1))
+                }
+            }
+        }
+    }
+
     @Test("goes on where it was left")
     func reopening() throws {
         try withFolder { folder in

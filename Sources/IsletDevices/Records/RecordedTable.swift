@@ -123,7 +123,7 @@ package enum StoredValue: Sendable {
 
 extension RecordedColumn.Value {
     /// nil where the row has none.
-    package func stored(_ place: RecordedColumn.Place) -> StoredValue? {
+    @inlinable @inline(__always) package func stored(_ place: RecordedColumn.Place) -> StoredValue? {
         switch self {
         case .whole(let value): value(place).map { .whole($0) }
         case .real(let value): value(place).map { .real($0) }

@@ -16,14 +16,15 @@ struct RowWriter {
     let start: String
     var words: StringTable
 
+    /// Rows that one statement inserts where there are as many: SQLite begins and ends a statement for what a row costs.
+    private static let rowsAtOnce = 32
+
     mutating func write(_ record: SessionRecord) throws {
         try addWords(of: record)
         let sessions = RecordedTables.sessions
-        try insert(into: sessions.table, sessions.columns.map(\.column.name) + outcomeKeys) { statement in
-            try statement.insert {
-                bind([SessionRow(record, start: start)], 0, sessions.columns, &$0)
-                for key in outcomeKeys { $0.bind(record.outcomes[key]) }
-            }
+        try statement(into: sessions.table, sessions.columns.map(\.column.name) + outcomeKeys).insert {
+            bind([SessionRow(record, start: start)], 0, sessions.columns.map(Source.init), &$0)
+            for key in outcomeKeys { $0.bind(record.outcomes[key]) }
         }
         try insert(record, record.alerts, RecordedTables.alerts)
         try insertPolicies(record)
@@ -67,17 +68,15 @@ struct RowWriter {
 
     private func insertPolicies(_ record: SessionRecord) throws {
         guard !record.policies.isEmpty else { return }
-        try insert(
-            into: ResultTable.policyOutcomes, ["session", "in_shadow", "policy"] + policyKeys
-        ) { statement in
-            for row in record.policies {
-                try statement.insert {
-                    $0.bind(record.session)
-                    $0.bind(row.isInShadow ? 1 : 0)
-                    $0.bind(words.number(of: row.policy))
-                    for place in policyKeys.indices {
-                        $0.bind(row.values.indices.contains(place) ? row.values[place] : nil)
-                    }
+        let statement = try statement(
+            into: ResultTable.policyOutcomes, ["session", "in_shadow", "policy"] + policyKeys)
+        for row in record.policies {
+            try statement.insert {
+                $0.bind(record.session)
+                $0.bind(row.isInShadow ? 1 : 0)
+                $0.bind(words.number(of: row.policy))
+                for place in policyKeys.indices {
+                    $0.bind(row.values.indices.contains(place) ? row.values[place] : nil)
                 }
             }
         }
@@ -90,31 +89,52 @@ struct RowWriter {
         at instant: ((Row) -> Instant)? = nil
     ) throws {
         guard !rows.isEmpty else { return }
-        try insert(into: table.table, table.table.allColumns.map(\.name)) { statement in
-            for index in rows.indices {
-                try statement.insert {
+        let columns = table.table.allColumns.map(\.name)
+        let sources = table.columns.map(Source.init)
+        func insert(_ indices: Range<Int>, by statement: RowBinder) throws {
+            try statement.insert {
+                for index in indices {
                     $0.bind(record.session)
                     if let instant {
                         $0.bind(index)
                         $0.bind(Int(instant(rows[index]).nanoseconds))
                     }
-                    bind(rows, index, table.columns, &$0)
+                    bind(rows, index, sources, &$0)
                 }
             }
         }
+        var next = 0
+        if rows.count >= Self.rowsAtOnce {
+            let many = try statement(into: table.table, columns, rows: Self.rowsAtOnce)
+            while rows.count - next >= Self.rowsAtOnce {
+                try insert(next..<next + Self.rowsAtOnce, by: many)
+                next += Self.rowsAtOnce
+            }
+        }
+        guard next < rows.count else { return }
+        let one = try statement(into: table.table, columns)
+        for index in next..<rows.count { try insert(index..<index + 1, by: one) }
+    }
+
+    /// A column without the words about it: whatever is looked at a million times holds little else.
+    private struct Source<Row> {
+        var value: RecordedColumn<Row>.Value
+        var isWord: Bool
+
+        init(_ column: RecordedColumn<Row>) { (value, isWord) = (column.value, column.column.isWord) }
     }
 
     /// The values of a table's own columns in one row.
     private func bind<Row>(
-        _ rows: [Row], _ index: Int, _ columns: [RecordedColumn<Row>], _ cursor: inout RowBinder.Cursor
+        _ rows: [Row], _ index: Int, _ sources: [Source<Row>], _ cursor: inout RowBinder.Cursor
     ) {
         rows.withUnsafeBufferPointer { buffer in
             guard let place = buffer.baseAddress.map({ $0 + index }) else { return }
-            for column in columns {
-                switch column.value.stored(place) {
+            for source in sources.indices {
+                switch sources[source].value.stored(place) {
                 case .whole(let value): cursor.bind(value)
                 case .real(let value): cursor.bind(value)
-                case .text(let text) where column.column.isWord: cursor.bind(words.number(of: text))
+                case .text(let text) where sources[source].isWord: cursor.bind(words.number(of: text))
                 case .text(let text): cursor.bind(text)
                 case nil: cursor.bind(Int?.none)
                 }
@@ -122,12 +142,12 @@ struct RowWriter {
         }
     }
 
-    private func insert(
-        into table: ResultTable, _ columns: [String], _ body: (RowBinder) throws -> Void
-    ) throws {
+    /// An insert of so many rows.
+    private func statement(into table: ResultTable, _ columns: [String], rows: Int = 1) throws -> RowBinder {
         let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        try body(RowBinder(db, sql: "INSERT INTO \(table.storedName) (\(names)) VALUES (\(marks))"))
+        let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+        let all = Array(repeating: row, count: rows).joined(separator: ", ")
+        return try RowBinder(db, sql: "INSERT INTO \(table.storedName) (\(names)) VALUES \(all)")
     }
 }
 
@@ -199,7 +219,7 @@ struct RowBinder {
         statement = try db.cachedStatement(sql: sql)
     }
 
-    /// Runs the insert once.
+    /// Runs the insert once: of all its rows.
     func insert(_ bind: (inout Cursor) -> Void) throws {
         var cursor = Cursor(statement: statement.sqliteStatement)
         sqlite3_reset(cursor.statement)
