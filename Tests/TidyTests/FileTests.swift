@@ -80,6 +80,7 @@ import Testing
                     if word == "print(", !Floors.isEngine(file) { continue }
                     #expect(Bool(false), "\(file.path):\(index + 1): \(word)")
                 }
+                #expect(!Self.forces(line), "\(file.path):\(index + 1): a force unwrap")
                 // Where files and arguments are read, nothing may end the program.
                 guard !Floors.isEngine(file) else { continue }
                 for word in ["precondition(", "preconditionFailure(", "assertionFailure("]
@@ -92,6 +93,20 @@ import Testing
                     #expect(Bool(false), "\(file.path):\(index + 1): \(word)")
                 }
             }
+        }
+    }
+
+    /// Whether a line takes for granted that something is there.
+    private static func forces(_ line: some StringProtocol) -> Bool {
+        line.utf8.contains(UInt8(ascii: "!")) && String(line).contains(#/[\w)\]]!(?!=)/#)
+    }
+
+    @Test func aForceUnwrapIsFound() {
+        for line in ["rows.first!", "f(x)!.y", "a[0]! + 1", "let x: Int! = nil"] {
+            #expect(Self.forces(line), "\(line)")
+        }
+        for line in ["if !x, !(y) {", "a != b", "a!=b", "return !f()", "x && !y"] {
+            #expect(!Self.forces(line), "\(line)")
         }
     }
 
