@@ -57,7 +57,8 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
 golden: ## Write digests and journals that belong to the engine number (Tests/Golden, Tests/LiveTests/Journals): after it was raised.
-	ISLET_GOLDEN=write .ci/debug.sh test --filter GoldenDigestTests
+	.ci/debug.sh build --build-tests
+	ISLET_GOLDEN=write .ci/debug.sh test --skip-build --filter GoldenDigestTests
 	python3 Tests/Tools/record_journals.py --islet-live .build/debug/islet-live
 
 findings: ## Run the studies of docs/findings and of validation, and write their pages, figures and README's table (3 minutes).

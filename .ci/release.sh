@@ -4,4 +4,9 @@
 #
 # Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them.
 set -euo pipefail
+if [ "$1" = run ]; then
+    # Built before it is run, so that what is temporary stands where a build has it.
+    "$0" build --product "$2"
+    exec "$("$0" build --show-bin-path)/$2" "${@:3}"
+fi
 exec "$(dirname "$0")/swift.sh" "$1" -c release -Xswiftc -enforce-exclusivity=unchecked "${@:2}"

@@ -7,8 +7,11 @@
 set -euo pipefail
 "$(dirname "$0")/pin.sh"
 export ISLET_EARLY=1
-TMPDIR=$(realpath "$(dirname "$0")/..")/.build/temporary
-mkdir -p "$TMPDIR"
-find "$TMPDIR" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
-[ "$1" != build ] || export TMPDIR
+# Programs and tests have the machine's.
+if [ "$1" = build ]; then
+    TMPDIR=$(realpath "$(dirname "$0")/..")/.build/temporary
+    export TMPDIR
+    mkdir -p "$TMPDIR"
+    find "$TMPDIR" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
+fi
 exec swift "$1" --use-integrated-swift-driver -Xswiftc -driver-filelist-threshold -Xswiftc 1000000 "${@:2}"

@@ -268,7 +268,7 @@ cluster_tests() {
 
 # Each part: what it is, the minutes that it takes on two cores once built, and what may touch it (prefixes of paths; a part's
 # own tools are among them).
-core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/islet-swarm Sources/Swarm'
+core='Package.swift .ci/test.sh .ci/release.sh .ci/swift.sh Sources/C Sources/islet/ Sources/islet-swarm Sources/Swarm'
 for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
 readonly core
 part_name=([1]="library, package, instructions, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")

@@ -214,6 +214,29 @@ struct StudyStoreTests {
         }
     }
 
+    /// SQLite would store it, and every reader would pass it over.
+    @Test("refuses a log of a policy without a name, written or merged, and keeps nothing of it")
+    func namelessLog() throws {
+        try withFolder { folder in
+            let (path, shard) = (folder + "/s.sqlite", folder + "/shard.sqlite")
+            let whole = try store(path, writing: [0])
+            var nameless = record(1)
+            nameless.shadows[0].policy = 99
+            #expect(throws: (any Error).self) { try whole.write([nameless]) }
+            #expect(try whole.finishedSessions() == [0])
+
+            try store(shard, writing: [1]).close()
+            try DatabaseQueue(path: shard).writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA foreign_keys = OFF; UPDATE shadow_logs SET policy = 99")
+            }
+            #expect(throws: (any Error).self) { try whole.absorb(storeAt: shard) }
+            #expect(try whole.finishedSessions() == [0])
+            // It goes on without a check of SQLite's.
+            try whole.write([record(2)])
+            #expect(try whole.finishedSessions() == [0, 2])
+        }
+    }
+
     @Test("refuses the shard of another study")
     func foreignShard() throws {
         try withFolder { folder in

@@ -58,6 +58,12 @@ struct RowWriter {
         let statement = try RowBinder(
             db, sql: "INSERT INTO shadow_logs (session, policy, log) VALUES (?, ?, ?)")
         for shadow in record.shadows {
+            // SQLite doesn't look for it, and what no word stands for nobody would read.
+            guard words.word(shadow.policy) != nil else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY,
+                    message: "no word \(shadow.policy), for a policy's log")
+            }
             try statement.insert {
                 $0.bind(record.session)
                 $0.bind(shadow.policy)
