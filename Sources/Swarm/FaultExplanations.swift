@@ -39,7 +39,8 @@ package struct FaultRule: Sendable {
         case .belowDetection:
             "over before 5 U were held back and confirmed for 30 min, or out of reach from the alarm on, or the app dead"
         case .outOfReach: "out of reach, or the app dead, until the pod was changed"
-        case .soonBack: "back within 15 min, or before the first step"
+        case .soonBack:
+            "back within 15 min, or before the first step, or dead since an earlier death that was told"
         }
     }
 
@@ -71,7 +72,11 @@ package struct FaultRule: Sendable {
                 // One that is on its way when the sensor is changed, or the session ends, is never seen.
                 let arrives = sample.adding(sensor.delay)
                 let isSeen = arrives < next ?? .distantFuture && arrives <= evidence.endedAt
-                if isSeen, !losses.contains(where: { $0.instant <= arrives && arrives < $0.end }) {
+                // A loss that is cut off by the session's end has not ended by then.
+                let isLost = losses.contains {
+                    $0.instant <= arrives && (arrives < $0.end || $0.end >= evidence.endedAt)
+                }
+                if isSeen, !isLost {
                     return false
                 }
                 sample = sample.adding(step)
@@ -104,9 +109,21 @@ package struct FaultRule: Sendable {
         return from >= end
     }
 
+    private static func isTold(
+        _ code: AlertCode, from: Instant, to: Instant, _ evidence: SwarmEvidence
+    ) -> Bool {
+        evidence.alerts.contains {
+            $0.code == code.name && $0.effect == "notify" && $0.instant >= from && $0.instant <= to
+        }
+    }
+
     private static func isSoonBack(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
         let end = min(fault.end, evidence.endedAt)
         guard let first = evidence.steps.first?.input.now, first < fault.instant else { return true }
+        // Launched and dead in one instant it has been dead since before.
+        let since = evidence.appFaults.filter { $0.instant < fault.instant && $0.end >= fault.instant }
+            .map(\.instant).min()
+        if let since, isTold(.steppingInterrupted, from: since, to: fault.instant, evidence) { return true }
         return end.nanoseconds - fault.instant.nanoseconds < AlertDebounce.stepping
     }
 

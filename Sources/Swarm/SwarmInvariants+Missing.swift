@@ -20,30 +20,37 @@ enum MissingIsTold: SwarmInvariant {
         else { return [] }
         let perStep = first.input.therapy.basalRate.unitsPerHour / 12
         guard perStep > 0 else { return [] }
+        let pulse = evidence.device.pulse.units
         let (missing, madeGood, asked) = missing(evidence, grid: grid, perStep: perStep)
         let wantedNothing = evidence.steps.filter(\.wantsNothing).map { Int($0.input.algorithmTime) }
         let told = toldSpans(evidence)
+        /// What the pump gives by itself stands in for what was asked for before, unless it would have given that anyway.
+        func flow(_ first: Int, _ last: Int) -> Double {
+            guard evidence.basalSource == .algorithm else { return 0 }
+            return evidence.flow(
+                from: grid.adding(Int64(first) * LoopTiming.step),
+                to: grid.adding(Int64(last + 1) * LoopTiming.step))
+        }
         var found: [Violation] = []
         // A stretch is told of once.
         var since: (instant: Instant, isFound: Bool)?
         for number in missing.indices {
             let from = max(0, number + 1 - Int(BasalAccount.window))
             let at = grid.adding(Int64(number) * LoopTiming.step)
-            // What the pump gives by itself stands in for what was asked for before, unless it would have given that anyway.
-            let flowed =
-                evidence.basalSource == .algorithm
-                ? evidence.flow(
-                    from: grid.adding(Int64(from) * LoopTiming.step), to: at.adding(LoopTiming.step)) : 0
             // What comes later makes nothing good yet.
-            var good = madeGood.reduce(0) { sum, good in
-                good.by <= number && (from...number).contains(good.of) ? sum + good.units : sum
+            func made(good of: ClosedRange<Int>) -> Double {
+                madeGood.reduce(0) { $1.by <= number && of.contains($1.of) ? $0 + $1.units : $0 }
             }
-            // One request that was lost alone, and that nobody wanted any more.
-            let lost = asked.filter((from...number).contains)
+            func left(_ step: Int) -> Double { missing[step] - flow(step, step) - made(good: step...step) }
+            var good = made(good: from...number)
+            // One request that was lost alone, and that nobody wanted any more. What was given later, as a zero had withheld it, or in its place is
+            // not lost.
+            let lost = asked.filter { (from...number).contains($0) && left($0) >= pulse }
             if lost.count == 1, wantedNothing.contains(where: { $0 > lost[0] && $0 <= number }) {
-                good += missing[lost[0]]
+                good += left(lost[0])
             }
-            let sum = missing[from...number].reduce(0, +) - good - flowed - evidence.device.pulse.units
+            let flowed = flow(from, number)
+            let sum = missing[from...number].reduce(0, +) - good - flowed - pulse
             let programmed = perStep * Double(number + 1 - from)
             guard number >= BasalAccount.begins, sum > (1 - BasalAccount.bound / 100) * programmed else {
                 since = nil
@@ -94,6 +101,11 @@ enum MissingIsTold: SwarmInvariant {
             let room = max(0, step.input.therapy.maximumBolus.units - output.meal.units)
             let own = min((output.basal + output.correction).units, room)
             if given > 0 {
+                // What a zero withheld comes first, of each step its programme at most.
+                if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
+                    repaid.append((number, min(withheld.units, max(0, given - own))))
+                    repay(repaid.last, to: &lacking, perStep: perStep)
+                }
                 let programme = evidence.basalSource == .algorithm ? perStep : 0
                 var extra = max(0, min(own, given) - programme)
                 for before in lacking[..<number].indices.reversed() where extra > 0 && lacking[before] > 0 {
@@ -101,9 +113,6 @@ enum MissingIsTold: SwarmInvariant {
                     lacking[before] -= good
                     extra -= good
                     madeGood.append((number, before, good))
-                }
-                if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
-                    repaid.append((number, min(withheld.units, max(0, given - own))))
                 }
                 rest = min(pulse, max(0, rest + own - given))
             } else if rest + own < pulse {
@@ -125,15 +134,21 @@ enum MissingIsTold: SwarmInvariant {
             // Where the pump gives the basal it does so without steps too, and a rate that one of them set is no loss.
             if !ran[number], evidence.basalSource == .algorithm { missing[number] = perStep }
         }
-        for (step, units) in repaid {
-            var left = units
-            for number in stride(from: step - 1, through: 0, by: -1) where left > 0 {
-                let paid = min(left, missing[number])
-                missing[number] -= paid
-                left -= paid
-            }
-        }
+        for one in repaid { repay(one, to: &missing, perStep: perStep) }
         return (missing, madeGood + heldBack(evidence, missing, perStep: perStep), asked)
+    }
+
+    /// A zero withholds a step's programme, and no more; the newest is repaid first.
+    private static func repay(
+        _ repaid: (number: Int, units: Double)?, to lacking: inout [Double], perStep: Double
+    ) {
+        guard var (number, left) = repaid else { return }
+        while left > 0, number > 0 {
+            number -= 1
+            let paid = min(left, lacking[number], perStep)
+            lacking[number] -= paid
+            left -= paid
+        }
     }
 
     /// The programme that was withheld since a step could dose, where a step then has a low, or foresees one: it would give nothing of it.
@@ -197,8 +212,12 @@ enum PodIsTold: SwarmInvariant {
             // Of a pod that fails while the app is dead nobody can tell: its death was told, and nobody opened it.
             let deaths = evidence.appFaults.filter { $0.overlaps(from: gap.instant, to: due) }
             let from = deaths.map(\.instant).reduce(gap.instant.adding(-Nanoseconds.hour), min)
+            // Who has the app in front of them is shown it, and not rung.
             let isTold =
-                rows.contains { $0.effect == "notify" && $0.instant >= from && $0.instant <= due }
+                rows.contains {
+                    ($0.effect == "notify" || $0.reason == "foreground") && $0.instant >= from
+                        && $0.instant <= due
+                }
                 || episodes.contains { $0.overlaps(from: due, to: due) }
             guard !isTold else { return nil }
             return violation(

@@ -50,8 +50,8 @@ struct BasalAccountTests {
         try lab.live(untilMinute: 600)
         #expect(heard.news == news && Set(heard.shares) == [100])
         #expect(lab.memory.missing.isEmpty)
-        // Five steps' programme of 24 are more than a fifth: a zero that nobody renews rings then.
-        #expect(heard.missingAfter == 25 * Nanoseconds.minute)
+        // Five steps' programme of 24 are more than a fifth: a zero that nobody renews rings then, once the fifth waits for no reading any more.
+        #expect(heard.missingAfter == 25 * Nanoseconds.minute + LoopTiming.earlyWindow)
     }
 
     @Test("what the algorithm withholds is not missing")
@@ -128,6 +128,58 @@ struct BasalAccountTests {
         // The first is two hours old, then.
         try lab.live(untilMinute: 310)
         #expect(heard.shares.last == 100)
+    }
+
+    /// Harm: half of two hours' insulin lost, and told of a quarter.
+    @Test("what was asked for counts for two whole hours from the step on that could have given it")
+    func lostTwoHoursApart() throws {
+        var wants = 0.0
+        let (lab, heard) = try lab { _ in StepOutput(correction: InsulinAmount(units: wants)) }
+        for minute in [180, 295] as [Int64] {
+            try lab.live(untilMinute: minute - 2)
+            wants = 0.6
+            lab.pump.requestError = .commandFailed
+            try lab.live(untilMinute: minute + 1)
+            wants = 0
+            lab.pump.requestError = nil
+        }
+        try lab.live(untilMinute: 301)
+        // Between minutes 180 and 300 two of 0.6 U were asked for, and 2.4 U are two hours' programme.
+        #expect(heard.shares.last == 50, "\(heard.shares)")
+        try lab.live(untilMinute: 306)
+        #expect(heard.shares.last == 100)
+    }
+
+    /// Harm: twenty minutes without insulin, uncounted, because a meal that never came either would have taken the whole maximum bolus.
+    @Test("a meal that waits takes no room of later steps that can't dose")
+    func besideAMealThatWaits() throws {
+        let (lab, heard) = try lab { input in
+            StepOutput(
+                basal: InsulinAmount(units: 0.1),
+                meal: InsulinAmount(units: (input.user.meal?.carbohydrate.grams ?? 0) / 10))
+        }
+        try lab.live(untilMinute: 182)
+        lab.pump.isConnected = false
+        let most = therapy().maximumBolus.units
+        try lab.executor.inspect {
+            try lab.loop.announce(
+                MealAnnouncement(carbohydrate: Carbohydrate(grams: 10 * most), instant: lab.executor.now))
+        }
+        try lab.live(untilMinute: 196)
+        // Steps at 185, 190 and 195: the first one's own part is the limit's, those of the next two are missing.
+        #expect(lab.memory.missing.missing(at: 40) > 0.19, "\(heard.shares)")
+    }
+
+    /// Harm: six hours' programme gone, and told of none of it: the pod died last, and had stood under a zero before.
+    @Test("what a zero took while the app was dead is missing, also where the pod has died since")
+    func deadPodAfterAZero() throws {
+        let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
+        try dieUnderAZero(lab)
+        lab.pump.condition = .fault
+        let before = heard.shares.count
+        lab.relaunch()
+        let share = try #require(heard.shares.dropFirst(before).first)
+        #expect(share < 80 && share > 70)
     }
 
     /// Harm: a low, woken by "check pump and site", for basal that nobody would give.
@@ -245,7 +297,9 @@ struct BasalAccountTests {
         try turn(lab, .ready)
         try lab.live(untilMinute: 460)
         #expect(heard.shares.last == 100)
-        #expect(heard.missingAfter == (source == .algorithm ? 25 * Nanoseconds.minute : nil))
+        #expect(
+            heard.missingAfter
+                == (source == .algorithm ? 25 * Nanoseconds.minute + LoopTiming.earlyWindow : nil))
     }
 
     /// Harm: the same where nobody answers for the dose.

@@ -64,6 +64,18 @@ import Testing
         #expect(lab.rows[0].accepted == InsulinAmount(units: 6))
     }
 
+    /// Harm: a dose on glucose of twenty minutes ago.
+    @Test(arguments: [(-8, [0, 0]), (-13, [0])] as [(Int64, [Int64])])
+    func whatNeverArrivedIsNotSentOnceMoreOnGlucoseThatIsTooOldByThen(readAt: Int64, sent: [Int64]) throws {
+        let lab = try Lab(basalSource: .programmed) { _ in StepOutput(correction: InsulinAmount(units: 1)) }
+        lab.sensor.latestReading = reading(at: readAt)
+        lab.pump.answersLater = true
+        try lab.executor.advance(to: .minutes(3))
+        say(.neverArrived, of: 0, in: lab)
+        try lab.executor.advance(to: .minutes(4))
+        #expect(lab.pump.requests.map(\.id) == sent)
+    }
+
     @Test func afterItsStepTheMealIsOwedAndTheRestIsTold() throws {
         let lab = try lab()
         try lab.live(untilMinute: 7)

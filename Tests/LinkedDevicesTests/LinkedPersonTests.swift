@@ -57,6 +57,23 @@ func faultyPump(
         #expect(bench.alerts.open == [])
     }
 
+    /// Harm: no insulin, and no word of it: the app knew of a pod that had failed, and heard of one that has.
+    @Test func `a pod that fails out of reach after another one rings too`() throws {
+        let faults = [(65, 20), (110, 90)].map {
+            ScheduledFault(
+                kind: .podFault, at: .minutes($0.0), nanoseconds: Int64($0.1) * Nanoseconds.minute)
+        }
+        let bench = try LinkBench(simulator: try faultyPump(FaultPlan(scheduled: faults)))
+        bench.fault = { _, now in (70...120).contains(now.minutes) ? .lost : nil }
+        try bench.live(untilMinute: 69)
+        let first = bench.alerts.issued
+        #expect(first.count == 1 && bench.alerts.open == first)
+        try bench.live(untilMinute: 135)
+        #expect(bench.alerts.issued == first + first && bench.alerts.open == first)
+        try bench.live(untilMinute: 180)
+        #expect(bench.alerts.issued == first + first)
+    }
+
     /// Whether or not it calls that an alert.
     @Test func `a pump that only says that it has failed rings all the same`() throws {
         let bench = try LinkBench()

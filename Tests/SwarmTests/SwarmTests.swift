@@ -61,10 +61,12 @@ struct SwarmTests {
     @Test(
         "breaks none in five days, where what a person does after days of faults is judged too",
         // A pod taken off out of the app's reach, one left half filled there, and a rate that went with one; a bolus asked for again with
-        // the app that let it lapse.
+        // the app that let it lapse. Insulin missing at both ends of two hours; beside a meal that waits; under a zero, before the pod died; and foretold
+        // for the seconds in which the app died that waited for a reading.
         arguments: [
             (61, .pidInsulinFeedback), (1588, .pidInsulinFeedback), (850, .oref1Style), (1663, .loopStyle),
-            (445, .pidInsulinFeedback),
+            (445, .pidInsulinFeedback), (3086, .loopStyle), (7605, .pidInsulinFeedback),
+            (5342, .pidInsulinFeedback), (7286, .pidInsulinFeedback),
         ] as [(UInt64, AlgorithmKind)])
     func holdsForDays(seed: UInt64, algorithm: AlgorithmKind) throws {
         let days = TimeSpan(seconds: 5 * 86_400)

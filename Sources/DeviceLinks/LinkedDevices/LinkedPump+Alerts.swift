@@ -2,6 +2,7 @@
 //
 // Guarantees: what is open at the pump rings in the app once it is heard, and is put away once the pump has put it away. A pod that has failed and a
 // suspension ring whether or not the pump calls them an alert. What is known of a pump out of reach stays.
+// Does not: know that a pod was changed out of reach, and its successor failed before it gave anything.
 
 import IsletDevices
 import IsletKernel
@@ -23,6 +24,18 @@ extension LinkedPump {
             add(.timeOffsetChangeDetected, unless: [.timeOffsetChangeDetected])
         }
         return issues
+    }
+
+    /// A pod that has failed gives nothing. Where something was given between two reports of one it was changed meanwhile, and what the second
+    /// report has to say is of another pod: it rings again, also where the first was acknowledged.
+    func noteOtherPod(_ report: PumpReport, after before: PumpReport?) {
+        guard let before, before.condition == .fault, report.condition == .fault,
+            report.basalUnits > before.basalUnits + 1e-9 || report.bolus?.id != before.bolus?.id
+        else { return }
+        for issue in toldIssues where issue != .timeOffsetChangeDetected {
+            for observer in alertObservers { observer.pumpDidRetract(issue) }
+        }
+        toldIssues.removeAll { $0 != .timeOffsetChangeDetected }
     }
 
     /// Brings those who listen up to date.

@@ -186,6 +186,7 @@ extension LinkedPump {
             mirror = (report, now)
             doubtfulBasal = nil
             notePodEnd(report)
+            noteOtherPod(report, after: before)
         } else {
             // Without it the next report would have a bolus that nobody knows of, and so would all after it.
             mirror?.report.bolus = report.bolus

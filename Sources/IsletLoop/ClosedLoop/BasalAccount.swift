@@ -151,9 +151,9 @@ public struct BasalAccount: Hashable, Sendable, Codable {
 
     /// What is older than the window counts no more.
     mutating func forget(before step: Int64) {
-        guard let first = entries?.first, first.step <= step - Self.window else { return }
+        guard let first = entries?.first, first.step < step - Self.window else { return }
         // What is open may yet be answered: it is found by its number until then.
-        entries?.removeAll { $0.step <= step - Self.window && !$0.isOpen }
+        entries?.removeAll { $0.step < step - Self.window && !$0.isOpen }
         letGo()
     }
 
@@ -169,19 +169,23 @@ public struct BasalAccount: Hashable, Sendable, Codable {
 
     // MARK: The share
 
-    /// U missing in the two hours that end with this step.
+    /// U missing in two hours: of those that end where this step begins and those that end with it, in which more is.
     public func missing(at step: Int64) -> Double {
         guard let entries else { return 0 }
+        let oldest = step - Self.window
         let asked = entries.lazy.filter {
-            $0.requestID != nil && $0.step < step && $0.step > step - Self.window && $0.missing > 1e-9
+            $0.requestID != nil && $0.step < step && $0.step >= oldest && $0.missing > 1e-9
         }
         let isAlone = asked.prefix(2).count == 1
-        return entries.reduce(0) { sum, entry in
-            if isAlone, entry.isSpared == true { return sum }
-            let from = entry.requestID == nil ? entry.step : entry.step + 1
-            let counts = from <= step && entry.step > step - Self.window
-            return counts ? sum + entry.missing : sum
+        var (sum, ofOldest, ofNewest) = (0.0, 0.0, 0.0)
+        for entry in entries where entry.step >= oldest && !(isAlone && entry.isSpared == true) {
+            // What was asked for counts from the next step on.
+            guard entry.step < step || entry.step == step && entry.requestID == nil else { continue }
+            sum += entry.missing
+            if entry.step == oldest { ofOldest += entry.missing }
+            if entry.step == step { ofNewest += entry.missing }
         }
+        return sum - min(ofOldest, ofNewest)
     }
 
     /// 1 − missing / programmed over the last two hours, or since the first step, %; nil before there is half an hour.

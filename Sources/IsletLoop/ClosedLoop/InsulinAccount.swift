@@ -31,9 +31,10 @@ struct InsulinAccount {
         if rows.isEmpty { rows.reserveCapacity(Self.most) }
         if rows.count >= Self.most {
             let oldest = row.instant.adding(-LoopTiming.insulinMemory)
-            rows.removeAll { $0.instant < oldest }
+            // In order of time: what no longer acts stands first.
+            let spent = rows.firstIndex { $0.instant >= oldest } ?? rows.count
             // Sooner than the grid has it no step runs; the account stays bounded all the same.
-            if rows.count >= Self.most { rows.removeFirst(Self.most - Self.acting) }
+            rows.removeFirst(rows.count - spent < Self.most ? spent : spent + Self.most - Self.acting)
         }
         rows.append(row)
     }

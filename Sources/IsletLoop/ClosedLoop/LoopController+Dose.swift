@@ -30,8 +30,9 @@ struct StepDose: ~Copyable {
     /// The algorithm doses all basal itself.
     var isOfAlgorithm = false
     var basalOfAStep = InsulinAmount.zero
-    /// The step had a fresh reading.
-    var hasReading = false
+    /// When the step's fresh reading was taken; nil where it had none.
+    var readAt: Instant?
+    var hasReading: Bool { readAt != nil }
 
     var total: InsulinAmount { own + withheldBasal + owed.sum + carried }
 
@@ -43,6 +44,13 @@ struct StepDose: ~Copyable {
         return total.units + 1e-9 >= pulse.units ? total : nil
     }
 
+    /// Basal and correction that the step asks for, as their account has it. A step that can't dose has no room taken by what the person waits
+    /// for since an earlier one: had the pump taken that, it would be given by now.
+    @inline(__always)
+    borrowing func ownAsked(beside meal: InsulinAmount, mayDose: Bool) -> InsulinAmount {
+        mayDose ? own : min(own + cutOwn, max(.zero, limit - meal))
+    }
+
     @inline(__always)
     borrowing func request(of amount: InsulinAmount) -> LoopMemory.Request {
         var request = LoopMemory.Request(
@@ -50,7 +58,7 @@ struct StepDose: ~Copyable {
             decidedAt: decidedAt)
         if isOfAlgorithm { request.replacesBasal = min(own, basalOfAStep) }
         if hasReading { request.own = own }
-        request.hasReading = hasReading
+        (request.hasReading, request.readAt) = (hasReading, readAt)
         request.withheldBasal = withheldBasal
         request.isOfDecidedZero = isOfDecidedZero
         return request
@@ -67,7 +75,7 @@ extension LoopController {
 
     @inline(__always)  // Its answer is large.
     func dose(
-        of output: StepOutput, at now: Instant, isOpenLoop: Bool, hasReading: Bool,
+        of output: StepOutput, at now: Instant, isOpenLoop: Bool, readAt: Instant?,
         withheldBasal: InsulinAmount, _ manualBolus: InsulinAmount?
     ) -> StepDose {
         var dose = StepDose(
@@ -78,9 +86,9 @@ extension LoopController {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithmDosesBasal
             dose.basalOfAStep = basalOfAStep
-            dose.hasReading = hasReading
+            dose.readAt = readAt
             dose.withheldBasal = withheldBasal
-            dose.isOfDecidedZero = hasReading && dose.own <= .zero
+            dose.isOfDecidedZero = readAt != nil && dose.own <= .zero
             // What may be on board and isn't known is no reason to leave out basal insulin, and one to add nothing to it.
             if insulinKnownSince != nil, !isInsulinKnown(at: now) {
                 dose.withheld = output.correction

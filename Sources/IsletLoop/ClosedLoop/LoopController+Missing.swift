@@ -164,18 +164,20 @@ extension LoopController {
     }
 
     /// What the zero takes of a step that never runs.
-    private func displacedProgramme(of step: Int64) -> Double {
-        guard algorithmDosesBasal, memory.isInSession, !memory.isOpenLoop, podGives else { return 0 }
+    private func displacedProgramme(of step: Int64) -> Double { podGives ? zeroed(of: step) : 0 }
+
+    /// What the zero took of a step while a pod gave what it was told.
+    private func zeroed(of step: Int64) -> Double {
+        guard algorithmDosesBasal, memory.isInSession, !memory.isOpenLoop else { return 0 }
         return programmedUnits(of: step) * zeroCovers(step)
     }
 
-    /// What is missing of a step that never runs: the programme, where no pod gives it, or what the zero takes of it.
+    /// What is missing of a step that never runs: the programme, where no pod gives it, or what the zero takes of it. Before its pod was heard to
+    /// be dead the zero ran.
     private func missingProgramme(of step: Int64) -> Double {
         guard isPodDead else { return displacedProgramme(of: step) }
-        guard memory.isInSession, !memory.isOpenLoop, let since = memory.podDeadSince,
-            gridPoint(step) >= since
-        else { return 0 }
-        return programmedUnits(of: step)
+        guard let since = memory.podDeadSince, gridPoint(step) >= since else { return zeroed(of: step) }
+        return memory.isInSession && !memory.isOpenLoop ? programmedUnits(of: step) : 0
     }
 
     /// A step failed: its zero displaced what the programme would have given.
@@ -249,14 +251,15 @@ extension LoopController {
         if let wanted = memory.wantedBasal {
             // Once its step is over it is missing, whether or not somebody is there to count it.
             let units = lackingInTheEnd(wanted)
-            toCome.displace(units, step: wanted.step + 1)
-            if wanted.step < step { account.displace(units, step: wanted.step + 1) }
+            toCome.displace(units, step: wanted.step)
+            if wanted.step < step { account.displace(units, step: wanted.step) }
         }
         let share = account.share(at: step, programmePerStep: perStep)
         let ahead = toCome.stepsToBound(from: step, programmePerStep: perStep) { missingProgramme(of: $0) }
-        // The grid's, not this moment's: a step may begin early.
+        // The grid's, not this moment's: a step may begin early, and until its window has passed it may still wait for its reading.
         let after = ahead.map {
-            max(0, gridPoint(step + $0).nanoseconds - executor.now.nanoseconds)
+            max(
+                0, gridPoint(step + $0).adding(LoopTiming.earlyWindow).nanoseconds - executor.now.nanoseconds)
         }
         let isOld =
             share == toldInsulin.share && (share ?? 100) == 100

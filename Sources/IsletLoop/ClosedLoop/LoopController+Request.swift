@@ -1,7 +1,7 @@
 // One request: sent, under way, settled.
 //
 // Guarantees: while a request's outcome is not known nothing else is sent, and it counts as delivered. One that never arrived is sent again
-// under its own number once, while its step lasts; one that nobody will ever know of counts as delivered for good and is never
+// under its own number once, while its step lasts and its reading is no older than a step's may be; one that nobody will ever know of counts as delivered for good and is never
 // asked for again. What the pump says later all the same is told to the algorithm.
 // Does not: decide what is asked for. The step does.
 
@@ -26,7 +26,7 @@ extension LoopController {
     }
 
     /// Settles a request whose answer never came. One that the pump never got is sent once more under its number, while
-    /// its step lasts; after that it is over, and its zero with it.
+    /// its step lasts and its reading is fresh; after that it is over, and its zero with it.
     private func reconcile(_ request: LoopMemory.Request) throws {
         switch try pump.outcome(of: request.id) {
         // The pump tells when it knows.
@@ -35,7 +35,8 @@ extension LoopController {
             settle(request, accepted: amount)
         case .unknowable: giveUp(request)
         case .neverArrived:
-            guard !request.isSentAgain, executor.now < request.decidedAt.adding(LoopTiming.step),
+            let isStale = request.readAt.map { executor.now > $0.adding(LoopTiming.freshness) } ?? false
+            guard !request.isSentAgain, executor.now < request.decidedAt.adding(LoopTiming.step), !isStale,
                 !request.isOfEarlierSession, !request.isCancelled,
                 request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
             else {

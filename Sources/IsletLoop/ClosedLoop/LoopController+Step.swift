@@ -126,7 +126,7 @@ extension LoopController {
         if Self.isForeseenLow(output) { letWithheldBe(beside: withheld) }
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
         var dose = dose(
-            of: output, at: input.now, isOpenLoop: input.isOpenLoop, hasReading: input.cgm != nil,
+            of: output, at: input.now, isOpenLoop: input.isOpenLoop, readAt: input.cgm?.instant,
             withheldBasal: Self.isForeseenLow(output) ? .zero : withheld,
             input.user.manualBolus)
         let requested = mayDose ? dose.requested(pulse: pump.pulse) : nil
@@ -196,7 +196,8 @@ extension LoopController {
         if !wasOpen, memory.isOpenLoop { applyBasal() }
         if !input.isOpenLoop {
             account(
-                own: dose.hasReading ? dose.own : .zero, isAvailable: mayDose, hasFailed: hasFailed, of: dose)
+                own: dose.hasReading ? dose.ownAsked(beside: output.meal, mayDose: mayDose) : .zero,
+                isAvailable: mayDose, hasFailed: hasFailed, of: dose)
         }
 
         journal.record(

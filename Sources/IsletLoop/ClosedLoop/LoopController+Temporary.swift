@@ -128,8 +128,7 @@ extension LoopController {
     private func endWanting() {
         guard let wanted = memory.wantedBasal else { return }
         memory.wantedBasal = nil
-        // It is known from the next step on, and counts for two hours from then.
-        memory.missing.displace(lacking(wanted, at: executor.now), step: wanted.step + 1)
+        memory.missing.displace(lacking(wanted, at: executor.now), step: wanted.step)
     }
 
     /// What of the rate that a step wants will be missing if the pump doesn't take it while the step's time lasts, U.

@@ -55,6 +55,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
         public var isOfDecidedZero = false
         /// Its step had a fresh reading.
         public var hasReading = false
+        /// When that was taken; nil in what an earlier engine kept, too.
+        public var readAt: Instant?
         /// Its session is over: it may be in the body, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }

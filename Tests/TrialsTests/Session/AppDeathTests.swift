@@ -228,6 +228,29 @@ struct AppDeathTests {
                 == ["raise 120.0 conditionHeld", "clear 130.0 acknowledged"])
     }
 
+    /// Harm: hours without insulin, and the app says nothing of it: what was acknowledged of one pod's failure had silenced the next one's.
+    @Test(
+        "what a pump out of reach has not heard acknowledged silences no pod that fails after it",
+        arguments: [
+            "", ", { at: 150m, kind: app-quit, for: 60m }", ", { at: 178m, kind: app-quit, for: 20m }",
+        ])
+    func secondPodFails(death: String) throws {
+        let session = try session(
+            "{ at: 120m, kind: pod-fault, for: 30m }, { at: 125m, kind: pump-outage, for: 55m }, "
+                + "{ at: 160m, kind: pod-fault, for: 3h }" + death)
+        try session.advance(to: .minutes(130))
+        acknowledge(session)
+        try session.advance(to: .minutes(240))
+        #expect(isFaultOpenAtPump(session))
+        let heard = rows(session.recorder, "ALERT-PUMP-FAULT", "raise", "notify", "clear")
+        #expect(heard.filter { $0.hasPrefix("raise") }.count == 2, "\(heard)")
+        #expect(heard.filter { $0.hasPrefix("notify") }.count >= 2, "\(heard)")
+        #expect(
+            session.executor.inspect {
+                session.alerts.here { $0.active.contains { $0.code == "ALERT-PUMP-FAULT" } }
+            })
+    }
+
     @Test("sends it again after a command that didn't reach the pump")
     func acknowledgedWithFailure() throws {
         let session = try session(

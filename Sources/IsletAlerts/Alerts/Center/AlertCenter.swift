@@ -154,7 +154,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         atDeath.discard()
         isDead = false
         passOnAtLaunch()
-        silence()
+        silenceLater()
         judgeLater()
     }
 
@@ -187,9 +187,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         judgeLater()
     }
 
+    /// Once the pump has said what is open at it: what it has issued again meanwhile is another alert, which nobody has acknowledged.
+    private func silenceLater() { silencing?.schedule(at: executor.now) }
+
     /// Closes at the pump what the person acknowledged. A pump that can't be reached now is told when it is back.
     private func silence() {
-        guard let pump else { return }
+        guard let pump, !isDead else { return }
         for name in app.flow.memory.pump.toSilence {
             do {
                 if let issue = PumpIssue(rawValue: name) { try pump.acknowledge(issue) }
@@ -333,7 +336,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             || known.podExpiresAt != status.podExpiresAt
         {
             change { Self.see(status, in: &$0) }
-            if status.isConnected { silence() }
+            if status.isConnected { silenceLater() }
         }
         if let units = Self.exactReservoir(status) {
             shadows?.here(units) { $0.hear(.reservoir, $1, sampledAt: $0.executor.now) }

@@ -4,36 +4,50 @@ public import IsletDevices
 import IsletKernel
 
 struct PumpAlerts {
+    /// An alert of the pump: of one issue there may be one after the other, and the driver is told of each.
+    struct Alert: Hashable {
+        var issue: PumpIssue
+        var number: Int
+    }
+
     var observers: [any PumpAlertObserver] = []
     /// Open at the pump, oldest first.
-    var open: [PumpIssue] = []
+    private(set) var open: [Alert] = []
     /// What the driver knows to be open.
-    var reported: [PumpIssue] = []
+    var reported: [Alert] = []
+    private var issued = 0
 
-    func isOpen(_ issue: PumpIssue) -> Bool { open.contains(issue) }
+    func isOpen(_ issue: PumpIssue) -> Bool { open.contains { $0.issue == issue } }
+
+    mutating func issue(_ issue: PumpIssue) {
+        issued += 1
+        open.append(Alert(issue: issue, number: issued))
+    }
+
+    mutating func retract(_ issue: PumpIssue) { open.removeAll { $0.issue == issue } }
 }
 
 extension SimulatedPump {
     /// Open at the pump, oldest first.
-    public func openIssues() -> [PumpIssue] { alerts.open }
+    public func openIssues() -> [PumpIssue] { alerts.open.map(\.issue) }
 
     func issue(_ issue: PumpIssue) {
         guard !alerts.isOpen(issue) else { return }
-        alerts.open.append(issue)
+        alerts.issue(issue)
         journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 1)
         tellAlerts()
     }
 
     func retract(_ issue: PumpIssue) {
         guard alerts.isOpen(issue) else { return }
-        alerts.open.removeAll { $0 == issue }
+        alerts.retract(issue)
         journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 0)
         tellAlerts()
     }
 
     /// A pod that is gone has nothing to say any more; the clock's offset is the driver's matter.
     func retractPodAlerts() {
-        for issue in alerts.open where issue != .timeOffsetChangeDetected { retract(issue) }
+        for issue in openIssues() where issue != .timeOffsetChangeDetected { retract(issue) }
     }
 
     func silence(_ issue: PumpIssue) throws {
@@ -56,11 +70,13 @@ extension SimulatedPump {
         guard link.isConnected else { return }
         let (open, reported) = (alerts.open, alerts.reported)
         alerts.reported = open
-        for issue in reported where !open.contains(issue) {
-            for observer in alerts.observers { observer.pumpDidRetract(issue) }
+        for alert in reported where !open.contains(alert) {
+            for observer in alerts.observers { observer.pumpDidRetract(alert.issue) }
         }
-        for issue in open where !reported.contains(issue) {
-            for observer in alerts.observers { observer.pumpDidIssue(issue, text: text(of: issue)) }
+        for alert in open where !reported.contains(alert) {
+            for observer in alerts.observers {
+                observer.pumpDidIssue(alert.issue, text: text(of: alert.issue))
+            }
         }
     }
 
