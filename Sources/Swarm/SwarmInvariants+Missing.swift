@@ -41,13 +41,16 @@ enum MissingIsTold: SwarmInvariant {
             func made(good of: ClosedRange<Int>) -> Double {
                 madeGood.reduce(0) { $1.by <= number && of.contains($1.of) ? $0 + $1.units : $0 }
             }
-            func left(_ step: Int) -> Double { missing[step] - flow(step, step) - made(good: step...step) }
+            /// Of what a step asked for beyond the programme, which a zero takes and the pump's basal gives.
+            func left(_ step: Int, _ beyond: Double) -> Double {
+                min(beyond, missing[step] - flow(step, step) - made(good: step...step))
+            }
             var good = made(good: from...number)
             // One request that was lost alone, and that nobody wanted any more. What was given later, as a zero had withheld it, or in its place is
             // not lost.
-            let lost = asked.filter { (from...number).contains($0) && left($0) >= pulse }
-            if lost.count == 1, wantedNothing.contains(where: { $0 > lost[0] && $0 <= number }) {
-                good += left(lost[0])
+            let lost = asked.filter { (from...number).contains($0.step) && left($0.step, $0.beyond) >= pulse }
+            if lost.count == 1, wantedNothing.contains(where: { $0 > lost[0].step && $0 <= number }) {
+                good += left(lost[0].step, lost[0].beyond)
             }
             let flowed = flow(from, number)
             let sum = missing[from...number].reduce(0, +) - good - flowed - pulse
@@ -77,13 +80,16 @@ enum MissingIsTold: SwarmInvariant {
     /// before, and is made good by that step; what a low forbids to give afterwards is nobody's loss.
     private static func missing(
         _ evidence: SwarmEvidence, grid: Instant, perStep: Double
-    ) -> (missing: [Double], madeGood: [(by: Int, of: Int, units: Double)], asked: [Int]) {
+    ) -> (
+        missing: [Double], madeGood: [(by: Int, of: Int, units: Double)], asked: [(step: Int, beyond: Double)]
+    ) {
         let count = Int((evidence.endedAt.nanoseconds - grid.nanoseconds) / LoopTiming.step)
         guard count > 0 else { return ([], [], []) }
         var madeGood: [(by: Int, of: Int, units: Double)] = []
         /// Of what was asked for: what is not made good yet.
         var lacking = [Double](repeating: 0, count: count)
-        var asked: [Int] = []
+        var asked: [(step: Int, beyond: Double)] = []
+        let programme = evidence.basalSource == .algorithm ? perStep : 0
         var missing = [Double](repeating: 0, count: count)
         let pushed = evidence.pushedByRequest()
         let pulse = evidence.device.pulse.units
@@ -106,7 +112,6 @@ enum MissingIsTold: SwarmInvariant {
                     repaid.append((number, min(withheld.units, max(0, given - own))))
                     repay(repaid.last, to: &lacking, perStep: perStep)
                 }
-                let programme = evidence.basalSource == .algorithm ? perStep : 0
                 var extra = max(0, min(own, given) - programme)
                 for before in lacking[..<number].indices.reversed() where extra > 0 && lacking[before] > 0 {
                     let good = min(extra, lacking[before])
@@ -120,7 +125,7 @@ enum MissingIsTold: SwarmInvariant {
             } else if !evidence.isGivingABolus(at: step) {
                 missing[number] = own
                 lacking[number] = own
-                asked.append(number)
+                asked.append((number, own - programme))
             }
             if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(ofStepAt: place) }
         }
@@ -156,6 +161,7 @@ enum MissingIsTold: SwarmInvariant {
         _ evidence: SwarmEvidence, _ missing: [Double], perStep: Double
     ) -> [(by: Int, of: Int, units: Double)] {
         var found: [(by: Int, of: Int, units: Double)] = []
+        let pushed = evidence.pushedByRequest()
         var begin = 0
         for step in evidence.steps {
             let number = Int(step.input.algorithmTime)
@@ -168,7 +174,11 @@ enum MissingIsTold: SwarmInvariant {
                 }
                 begin = number
             }
-            if step.input.insulinPump.isAvailable { begin = number + 1 }
+            // What was withheld, and sent, and never came, is withheld still.
+            let isLost =
+                step.input.pumpBasal?.withheld ?? .zero > .zero
+                && pushed[step.input.algorithmTime, default: 0] == 0
+            if step.input.insulinPump.isAvailable, !isLost { begin = number + 1 }
         }
         return found
     }

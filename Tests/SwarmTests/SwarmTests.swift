@@ -66,7 +66,9 @@ struct SwarmTests {
         arguments: [
             (61, .pidInsulinFeedback), (1588, .pidInsulinFeedback), (850, .oref1Style), (1663, .loopStyle),
             (445, .pidInsulinFeedback), (3086, .loopStyle), (7605, .pidInsulinFeedback),
-            (5342, .pidInsulinFeedback), (7286, .pidInsulinFeedback),
+            (5342, .pidInsulinFeedback), (7286, .pidInsulinFeedback), (17536, .pidInsulinFeedback),
+            // The next pod's alarm beside an acknowledgement of the one before; a command sent again on old glucose.
+            (13390, .basalBolus), (8070, .oref1Style),
         ] as [(UInt64, AlgorithmKind)])
     func holdsForDays(seed: UInt64, algorithm: AlgorithmKind) throws {
         let days = TimeSpan(seconds: 5 * 86_400)

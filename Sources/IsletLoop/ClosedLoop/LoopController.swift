@@ -267,6 +267,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Reads completed boluses and the outcome of a request from the pump and sets its basal. Errors are retried later.
     private func workOnPump() throws {
         guard !isSuspended else { return }
+        // What the pump says may end the zero: what that took of missed steps counts before.
+        if memory.isInSession, memory.temporaryBasal != nil { skipMissedSteps() }
         collect()
         heedPumpsRate(isStep: false)
         applyBasal()
