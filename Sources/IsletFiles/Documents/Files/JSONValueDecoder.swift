@@ -13,7 +13,8 @@ extension JSONValue {
     /// A value is not what was to be read.
     package struct Mismatch: Error, Hashable, Sendable {}
 
-    fileprivate func whole<Whole: FixedWidthInteger>() throws -> Whole {
+    /// - Throws: `Mismatch` for what is no whole number, or none that the type holds.
+    package func whole<Whole: FixedWidthInteger>() throws -> Whole {
         let whole: Whole? =
             switch self {
             case .integer(let value): Whole(exactly: value)
@@ -25,7 +26,8 @@ extension JSONValue {
         return whole
     }
 
-    fileprivate func double() throws -> Double {
+    /// - Throws: `Mismatch` for what is no number.
+    package func double() throws -> Double {
         switch self {
         case .number(let value): return value
         case .integer(let value): return Double(value)
@@ -34,12 +36,14 @@ extension JSONValue {
         }
     }
 
-    fileprivate func flag() throws -> Bool {
+    /// - Throws: `Mismatch` for what is neither true nor false.
+    package func flag() throws -> Bool {
         guard case .bool(let value) = self else { throw Mismatch() }
         return value
     }
 
-    fileprivate func text() throws -> String {
+    /// - Throws: `Mismatch` for what is no text.
+    package func text() throws -> String {
         guard case .string(let value) = self else { throw Mismatch() }
         return value
     }
@@ -93,6 +97,26 @@ private struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let name = key.stringValue
         return members.contains { $0.key == name }
     }
+
+    /// Looked for once: the library's own way is to look whether it is there, whether it is null, and then for it.
+    private func present(_ key: Key) -> JSONValue? {
+        let name = key.stringValue
+        for member in members where member.key == name {
+            if case .null = member.value { return nil }
+            return member.value
+        }
+        return nil
+    }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key)?.flag() }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key)?.text() }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(key)?.double()
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try present(key)?.whole() }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try present(key).map { try ValueDecoder(value: $0).decode(type) }
+    }
+
     func decodeNil(forKey key: Key) throws -> Bool { try value(key) == .null }
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key).flag() }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key).text() }

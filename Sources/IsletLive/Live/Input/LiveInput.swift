@@ -46,10 +46,17 @@ package struct LiveInput: Hashable, Sendable {
 
     /// nil for what no input wrote.
     package init?(bytes: [UInt8]) {
-        guard let input = try? JSONValue.read(bytes, file: "input").decoded(as: LiveInput.self) else {
-            return nil
+        guard let json = try? JSONValue.read(bytes, file: "input"), case .object(let named) = json,
+            named.count == 1, let row = InputRow.named(named[0].key), case .object(let said) = named[0].value
+        else { return nil }
+        var values: [String: LiveValue] = [:]
+        for field in row.fields {
+            let value = said.first { $0.key == field.name }?.value ?? .null
+            if value == .null, !field.isRequired { continue }
+            guard let read = try? LiveValue(value, as: field.kind) else { return nil }
+            values[field.name] = read
         }
-        self = input
+        self.init(row.name, values)
     }
 }
 
@@ -63,45 +70,29 @@ package enum LiveValue: Hashable, Sendable {
     case link(LinkInput)
 }
 
+extension LiveValue {
+    /// - Throws: for JSON that is no value of that kind.
+    fileprivate init(_ json: JSONValue, as kind: InputFacts.Kind) throws {
+        self =
+            switch kind {
+            case .number: .number(try json.double())
+            case .whole, .clock: .whole(try json.whole())
+            case .flag: .flag(try json.flag())
+            case .text, .alert, .metric: .text(try json.text())
+            case .bound: json == .string("off") ? .text("off") : .number(try json.double())
+            case .link: .link(try json.decoded(as: LinkInput.self))
+            }
+    }
+}
+
 /// `{"temporaryBasal":{"minutes":30,"multiplier":0.5}}`
-extension LiveInput: Codable {
+extension LiveInput: Encodable {
     private struct Key: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
 
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        guard container.allKeys.count == 1, let key = container.allKeys.first,
-            let row = InputRow.named(key.stringValue)
-        else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "the name of no input"))
-        }
-        let said = try container.nestedContainer(keyedBy: Key.self, forKey: key)
-        var values: [String: LiveValue] = [:]
-        for field in row.fields {
-            let key = Key(stringValue: field.name)
-            let value: LiveValue? =
-                switch field.kind {
-                case .number: try said.decodeIfPresent(Double.self, forKey: key).map { .number($0) }
-                case .whole, .clock: try said.decodeIfPresent(Int64.self, forKey: key).map { .whole($0) }
-                case .flag: try said.decodeIfPresent(Bool.self, forKey: key).map { .flag($0) }
-                case .text, .alert, .metric:
-                    try said.decodeIfPresent(String.self, forKey: key).map { .text($0) }
-                case .bound: try said.decodeIfPresent(ThresholdBound.self, forKey: key).map(\.said)
-                case .link: try said.decodeIfPresent(LinkInput.self, forKey: key).map { .link($0) }
-                }
-            guard value != nil || !field.isRequired else {
-                throw DecodingError.valueNotFound(
-                    LiveValue.self, .init(codingPath: said.codingPath, debugDescription: field.name))
-            }
-            values[field.name] = value
-        }
-        self.init(row.name, values)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -121,7 +112,7 @@ extension LiveInput: Codable {
 }
 
 /// One side of a threshold, as somebody says it: a number, or that it is off.
-package enum ThresholdBound: Hashable, Sendable, Codable {
+package enum ThresholdBound: Hashable, Sendable {
     case off
     case at(Double)
 
@@ -132,23 +123,6 @@ package enum ThresholdBound: Hashable, Sendable, Codable {
 
     /// As an input has it.
     var said: LiveValue { value.map { .number($0) } ?? .text("off") }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if (try? container.decode(String.self)) == "off" {
-            self = .off
-        } else {
-            self = .at(try container.decode(Double.self))
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .off: try container.encode("off")
-        case .at(let value): try container.encode(value)
-        }
-    }
 }
 
 /// An input with the name that its sender gave it.
