@@ -53,9 +53,9 @@ extension Person {
         let wasTreating = state?.bites != nil || isRecent(state?.lastRescue, settings.rescueWait)
         if isLow { treat(glucose, isFelt: isFelt, settings) } else { state?.lowRang = nil }
         // Who was warned and saw nothing to treat looks once more.
-        if isWarned, !isLow, let glucose, glucose < settings.treatsWarnedBelow + 15, state?.rechecksAt == nil
-        {
-            state?.rechecksAt = now.adding(PersonState.nanoseconds(settings.rescueWait))
+        if isWarned, !isLow, let glucose, glucose < settings.treatsWarnedBelow + 15 {
+            let again = now.adding(PersonState.nanoseconds(settings.rescueWait))
+            state?.rechecksAt = min(state?.rechecksAt ?? again, again)
         }
         if let bound = heard.compactMap({ $0.topic == .high ? $0.glucoseBound : nil }).min() {
             state?.highAlarm = (bound, now)

@@ -80,8 +80,10 @@ extension Person {
             state?.counts.felt.add(1, atNight: isNight)
             if isAsleep { state?.counts.wakings.append(now) }
         }
-        // Somebody who is about to act already, or waits for what they ate, does nothing more.
-        guard state?.attendsAt == nil, state?.bites == nil, state?.rechecksAt == nil else { return }
+        // Somebody who is about to act already, or waits for what they ate, does nothing more. A look that was planned about a high comes too late.
+        let soon = now.adding(PersonState.nanoseconds(max(settings.rescueWait, settings.mealWait)))
+        let looksSoon = state?.rechecksAt.map { $0 <= soon } ?? false
+        guard state?.attendsAt == nil, state?.bites == nil, !looksSoon else { return }
         let z = state?.draws.action(.feltDelay, at: now).normal ?? 0
         attendBy(
             now.adding(

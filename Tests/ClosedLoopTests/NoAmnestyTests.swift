@@ -53,6 +53,18 @@ import Testing
         #expect(history.given.reduce(0) { $0 + $1.manual.units } > 2.9)
     }
 
+    /// Harm: a correction on top of six units by a pen, which the session before had been told of.
+    @Test func `a start hears of insulin by a pen`() throws {
+        let (_, heard) = try restarted { lab in
+            lab.executor.inspect { try? lab.loop.here { try $0.hear(givenByHand: InsulinAmount(units: 6)) } }
+        }
+        // The session that was told, and the next one.
+        #expect(heard.earlier.map { ($0.at.minutes) } == [65, 70])
+        for told in heard.earlier {
+            #expect(abs(told.history.given.reduce(0) { $0 + $1.manual.units } - 6) < 1e-9)
+        }
+    }
+
     /// Harm: an app that slept knows that the meal has lapsed, and says nothing until a step runs, if one does.
     @Test(arguments: [true, false]) func `a meal that lapsed over a stop is told when the app wakes`(
         _ dies: Bool

@@ -58,6 +58,8 @@ extension LinkedPump {
         if isTakingOver {
             isAnew = true
             endTakingOver()
+            // Of what another app had it give meanwhile its newest bolus is heard of alone.
+            if mirror != nil { knownSince = now }
         }
         if isClockOpen, abs(ahead.partialValue - clockOffset) > LinkTiming.clockOffset {
             clockOffset = abs(ahead.partialValue) > LinkTiming.clockOffset ? ahead.partialValue : 0

@@ -28,7 +28,8 @@ extension LoopController {
             ?? LoopSubject(
                 id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
         fresh.algorithm = AlgorithmIdentity(algorithm)
-        fresh.awaitsHistory = fresh.firstRequestID > 0 || fresh.stated != nil || fresh.before != nil
+        fresh.awaitsHistory =
+            fresh.firstRequestID > 0 || fresh.stated != nil || fresh.before != nil || fresh.givenByHand != nil
         memory = fresh
         if before.isInSession { tellEnded(before) }
         state.clear()
@@ -69,6 +70,7 @@ extension LoopController {
         memory.typedLow = before.typedLow
         memory.stated = before.stated
         memory.before = before.before
+        memory.givenByHand = before.givenByHand
         memory.firstRequestID = before.nextRequestID
         memory.temporaryBasal = before.temporaryBasal
         memory.isZeroUnpaid = before.isZeroUnpaid

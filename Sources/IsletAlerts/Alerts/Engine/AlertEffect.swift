@@ -155,6 +155,8 @@ public struct AlertReview: Hashable, Sendable, Codable {
     public var at: Instant
     /// The alert's own severity then: at a higher one nobody has reviewed it.
     public var severity: AlertSeverity
+    /// What the metric was then, where far worse is another event (`AlertMetric.newsBelowReviewed`).
+    public var value: Double?
 }
 
 /// What an episode's metric was and is, in the metric's unit.

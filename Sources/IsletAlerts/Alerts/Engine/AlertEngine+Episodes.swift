@@ -277,7 +277,10 @@ extension AlertEngine {
             case .reviews where isOver: clear(rule, .acknowledged, at: now)
             case .reviews:
                 state.tracks[rule].active?.acknowledgedAt = now
-                state.tracks[rule].active?.review = AlertReview(at: now, severity: active.ownSeverity)
+                let told = policy.rules[rule].tests.first { $0.metric.newsBelowReviewed != nil }
+                state.tracks[rule].active?.review = AlertReview(
+                    at: now, severity: active.ownSeverity,
+                    value: told.flatMap { state.samples[$0.metric.index]?.value })
                 state.tracks[rule].isOwed = false
                 answerInFront(rule)
                 emit(.acknowledge, rule, .person, at: now)

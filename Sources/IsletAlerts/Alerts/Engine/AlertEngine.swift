@@ -209,7 +209,9 @@ public struct AlertEngine: Sendable {
                 weigh(rule, at: now)
                 if prepared.isCriticalAtOnce[rule] { watchCritical(rule, metric, before, at: now) }
             }
-            let isReissue = metric.isNewsAtEachRise && before.map { value > $0.value } ?? false
+            let isReissue =
+                metric.isNewsAtEachRise && before.map { value > $0.value } ?? false
+                || isNewsBelowReviewed(rule, metric, value)
             put(
                 rule,
                 ConditionReport(verdict: verdict, isReissue: isReissue, afterGap: afterGap, order: order))
@@ -361,6 +363,14 @@ public struct AlertEngine: Sendable {
         if foretells[rule], !state.tracks[rule].isRealActive { forgetPrediction(rule) }
     }
 
+    /// Whether so much less of the metric is another event than the one that somebody reviewed.
+    private func isNewsBelowReviewed(_ rule: Int, _ metric: AlertMetric, _ value: Double) -> Bool {
+        guard let step = metric.newsBelowReviewed, let told = state.tracks[rule].active?.review?.value else {
+            return false
+        }
+        return value <= told - step
+    }
+
     private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, at now: Instant) {
         // Field by field: an alert is large to copy, and mostly nothing has changed.
         guard let before = state.tracks[rule].active?.severity,
@@ -370,8 +380,11 @@ public struct AlertEngine: Sendable {
         let severity = max(base, escalated(rule))
         let isWorse = base > ownBefore
         if let review = state.tracks[rule].active?.review {
-            // What was reviewed is reviewed; what has become more severe since is not.
-            state.tracks[rule].active?.acknowledgedAt = base <= review.severity ? review.at : nil
+            // What was reviewed is reviewed; what has become more severe since is not, nor is another event of the metric.
+            let isOther = isReissue && policy.rules[rule].tests.contains { $0.metric.isNewsAfterReview }
+            if isOther { state.tracks[rule].active?.review = nil }
+            state.tracks[rule].active?.acknowledgedAt =
+                base <= review.severity && !isOther ? review.at : nil
         }
         state.tracks[rule].active?.ownSeverity = base
         let countdown = state.tracks[rule].details.countdownTo

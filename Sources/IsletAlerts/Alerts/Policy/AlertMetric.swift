@@ -199,7 +199,11 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var isGlucose: Bool { self == .glucose || isPrediction && !isOwn }
 
     /// Every higher value of it is another event, and told as one.
-    public var isNewsAtEachRise: Bool { self == .droppedInsulin }
+    public var isNewsAtEachRise: Bool { self == .droppedInsulin || self == .unknownInsulin }
+    /// Some values of it are another event than the one that somebody reviewed.
+    var isNewsAfterReview: Bool { isNewsAtEachRise || newsBelowReviewed != nil }
+    /// By how much a value must have fallen below the one that was reviewed to be another event; nil for never.
+    var newsBelowReviewed: Double? { self == .basalShare ? 20 : nil }
 
     /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
     public var codeName: String {
