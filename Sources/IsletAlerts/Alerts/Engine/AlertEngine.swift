@@ -13,7 +13,7 @@
 //   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
 //   at once. A predicted breach also ends when no prediction has renewed it for 15 min. One episode a breach: closed by
 //   acknowledging while the condition holds, it comes back only after the condition was false, or at a higher severity.
-// - an acknowledgement is of a severity: while the value makes the episode more severe, nobody has reviewed it. What
+// - an acknowledgement is of a severity, and of an event: while the value makes the episode more severe, nobody has reviewed it, nor another shortage. What
 //   time adds by escalation stops at the acknowledgement.
 // - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back and
 //   owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours, and a
