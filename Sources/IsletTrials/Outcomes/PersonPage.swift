@@ -45,6 +45,7 @@ package enum PersonPage {
         - **Once.** Insulin for a meal is asked for once. While a late bolus is still to come nothing is corrected; after it, or any bolus, not for three hours; nor within an hour before
           the next meal, whose bolus corrects. A late bolus waits until a low is treated, and an hour after the first bite it is left out. What lapsed is not asked for
           again beside another bolus. What an algorithm adds at a late meal for the rise that it sees is the algorithm's.
+        - **A low goes first.** Whoever has planned a look hours ahead, to correct a high or for a site, acts on a low that is felt or warned of before it.
         - **Limits.** One rescue at a time, 15 min apart, 75 g in two hours, however many alerts ring. No bolus by hand above the therapy's maximum, none
           beside an algorithm that corrects by itself, by a pen only with the change of a suspected site, and not within hours of another by hand or of sugar. Two pods at most are
           changed in one high, none that is fresh. What the loop refuses is not tried again at the next look.
