@@ -225,8 +225,8 @@ enum PodIsTold: SwarmInvariant {
             // Who has the app in front of them is shown it, and not rung.
             let isTold =
                 rows.contains {
-                    ($0.effect == "notify" || $0.reason == "foreground") && $0.instant >= from
-                        && $0.instant <= due
+                    ($0.effect == "notify" || $0.effect == "suppress" && $0.reason == "foreground")
+                        && $0.instant >= from && $0.instant <= due
                 }
                 || episodes.contains { $0.overlaps(from: due, to: due) }
             guard !isTold else { return nil }

@@ -103,6 +103,21 @@ private struct Correcting: DosingAlgorithm {
         }
     }
 
+    /// Harm: corrections on top of a lunch that the other app has given meanwhile.
+    @Test func `who takes its pump back knows nothing of what was given before`() throws {
+        let (pump, apps) = try shared(isOwnable: true)
+        try live(apps, untilMinute: 60)
+        #expect(apps[0].inspect { $0.status.insulinKnownSince } == nil)
+        try apps[1].executor.inspect { try apps[1].pump.here { try $0.takeOver() } }
+        try live(apps, untilMinute: 100)
+        #expect(pump.owner == "two")
+        try apps[0].executor.inspect { try apps[0].pump.here { try $0.takeOver() } }
+        try live(apps, untilMinute: 110)
+        #expect(pump.owner == "one")
+        let since = try #require(apps[0].inspect { $0.status.insulinKnownSince })
+        #expect((100...102).contains(since.minutes), "\(since.minutes)")
+    }
+
     // MARK: Installed anew
 
     /// An app that has given 6 U for a meal and corrections for three hours is installed anew.

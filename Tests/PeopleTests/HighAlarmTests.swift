@@ -60,6 +60,26 @@ struct HighAlarmTests {
         #expect(over.body.asked.isEmpty, "a high that was over was corrected")
     }
 
+    /// Harm: hours of a low that is felt, because a look for a correction is planned.
+    @Test(
+        "a low that is felt, or warned of, is acted on before the look that was planned about the high",
+        arguments: [true, false])
+    func lowGoesFirst(isFelt: Bool) throws {
+        let meal = PlannedMeal(instant: .minutes(10), carbohydrate: Carbohydrate(grams: 40))
+        let world = PersonWorld(settings { $0.treatsSeen = 1 }, meals: [meal])
+        defer { world.end() }
+        for minute in 0..<180 {
+            try world.advance(toMinute: Double(minute))
+            // A correction is allowed again at 190.
+            world.show(minute < 90 ? 240 : minute < 100 || isFelt ? 84 : 62)
+            if minute == 30 { world.ring(.high, code: "HIGH", bound: 180) }
+            if minute == 95, !isFelt { world.ring(.low) }
+            if minute == 95, isFelt { world.feel(55) }
+        }
+        let first = world.body.eaten.first { $0.minute > 90 }
+        #expect((first?.minute ?? .infinity) < (isFelt ? 105 : 120), "\(world.body.eaten)")
+    }
+
     @Test("beside an algorithm nothing is corrected, and unheard alarms lead nowhere")
     func never() throws {
         let deaf = try after(180, showing: 240) { $0.noticesAwake = 0 }

@@ -26,11 +26,12 @@ extension LinkedPump {
         return issues
     }
 
-    /// A pod that has failed gives nothing. Where something was given between two reports of one it was changed meanwhile, and what the second
-    /// report has to say is of another pod: it rings again, also where the first was acknowledged.
+    /// A pod that has failed gives nothing. Where something was given between two reports of one, or another pump says the second, it was changed
+    /// meanwhile, and what the second report has to say is of another pod: it rings again, also where the first was acknowledged.
     func noteOtherPod(_ report: PumpReport, after before: PumpReport?) {
         guard let before, before.condition == .fault, report.condition == .fault,
-            report.basalUnits > before.basalUnits + 1e-9 || report.bolus?.id != before.bolus?.id
+            report.device != before.device || report.basalUnits > before.basalUnits + 1e-9
+                || report.bolus?.id != before.bolus?.id
         else { return }
         for issue in toldIssues where issue != .timeOffsetChangeDetected {
             for observer in alertObservers { observer.pumpDidRetract(issue) }

@@ -155,7 +155,7 @@ public struct AlertReview: Hashable, Sendable, Codable {
     public var at: Instant
     /// The alert's own severity then: at a higher one nobody has reviewed it.
     public var severity: AlertSeverity
-    /// What the metric was then, where far worse is another event (`AlertMetric.newsBelowReviewed`).
+    /// The best that the metric has been from then on, where far worse is another event (`AlertMetric.newsBelowReviewed`).
     public var value: Double?
 }
 

@@ -363,11 +363,12 @@ public struct AlertEngine: Sendable {
         if foretells[rule], !state.tracks[rule].isRealActive { forgetPrediction(rule) }
     }
 
-    /// Whether so much less of the metric is another event than the one that somebody reviewed.
-    private func isNewsBelowReviewed(_ rule: Int, _ metric: AlertMetric, _ value: Double) -> Bool {
+    /// Whether so much less of the metric is another event than the one that somebody reviewed. What has become better since then falls from there.
+    private mutating func isNewsBelowReviewed(_ rule: Int, _ metric: AlertMetric, _ value: Double) -> Bool {
         guard let step = metric.newsBelowReviewed, let told = state.tracks[rule].active?.review?.value else {
             return false
         }
+        if value > told { state.tracks[rule].active?.review?.value = value }
         return value <= told - step
     }
 
