@@ -66,6 +66,11 @@ extension SessionPage {
         "\(alert.code.rawValue)@\(PageText.seconds(alert.raisedAt))\(alert.isPreview ? "p" : "")"
     }
 
+    /// What a control about an alert sends: which one, and which episode of it, so that no button that was drawn of one answers the next.
+    static func facts(of alert: AlertStory) -> HTML {
+        "data-alert=\"\(alert.code.rawValue)\" data-episode=\"\("\(PageText.seconds(alert.raisedAt))")\""
+    }
+
     private func head(_ alert: AlertStory, level: String) -> HTML {
         let preview: HTML = alert.isPreview ? " · preview: nothing is the matter" : ""
         let reviewed: HTML = alert.reviewedAt.map { " · <strong>Reviewed</strong> \(telling.time($0))" } ?? ""
@@ -91,10 +96,10 @@ extension SessionPage {
         case .none: break
         case .closes:
             text +=
-                "<button type=\"button\" data-command=\"acknowledge\" data-alert=\"\(code)\"\(off)>Acknowledge</button>"
+                "<button type=\"button\" data-command=\"acknowledge\" \(Self.facts(of: alert))\(off)>Acknowledge</button>"
         case .reviews where alert.reviewedAt == nil:
             text +=
-                "<button type=\"button\" data-command=\"acknowledge\" data-alert=\"\(code)\"\(off)>Mark as reviewed</button>"
+                "<button type=\"button\" data-command=\"acknowledge\" \(Self.facts(of: alert))\(off)>Mark as reviewed</button>"
         case .reviews: break
         }
         if code == AlertCode.loginRequired.rawValue {
@@ -121,7 +126,7 @@ extension SessionPage {
         if page != .alerts { text += "<a class=\"button quiet\" href=\"\(address(.alerts))\">Why</a>" }
         if alert.isPreview || alert.source == .policy {
             text +=
-                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\("\(PageText.seconds(alert.raisedAt))")\"\(off)>Dismiss</button>"
+                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" \(Self.facts(of: alert))\(off)>Dismiss</button>"
         }
         return text
     }
@@ -138,13 +143,12 @@ extension SessionPage {
             ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
             : ""
         let code = alert.code.rawValue
-        let episode = "\(PageText.seconds(alert.raisedAt))"
         let facts: HTML =
-            "data-toast=\"\(key(alert))-\(alert.severity.name)\" data-alert=\"\(code)\" data-episode=\"\(episode)\""
+            "data-toast=\"\(key(alert))-\(alert.severity.name)\" \(Self.facts(of: alert))"
         let action: HTML = alert.action.isEmpty ? "" : " \(alert.action)"
         return Surface(
             .thresholdBanner, tag: "div", classes: "toasts",
-            "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" \(facts)><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.message(alert.message)).\(action)</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\(episode)\"\(off)>Dismiss</button></div>\n"
+            "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" \(facts)><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.message(alert.message)).\(action)</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" \(Self.facts(of: alert))\(off)>Dismiss</button></div>\n"
         )
     }
 
@@ -184,7 +188,7 @@ extension SessionPage {
             "<option value=\"\($0.0)\">\($0.1)</option>"
         }
         return
-            "<form class=\"inline\" data-command=\"snooze\"><input type=\"hidden\" name=\"alert\" value=\"\(code)\"><label for=\"snooze-\(code)\">Snooze for</label> <select id=\"snooze-\(code)\" name=\"minutes\"\(off)>\(options)</select> <button type=\"submit\"\(off)>Snooze</button><span class=\"answer\" role=\"status\" data-keep></span></form>"
+            "<form class=\"inline\" data-command=\"snooze\"><input type=\"hidden\" name=\"alert\" value=\"\(code)\"><input type=\"hidden\" name=\"episode\" value=\"\("\(PageText.seconds(alert.raisedAt))")\"><label for=\"snooze-\(code)\">Snooze for</label> <select id=\"snooze-\(code)\" name=\"minutes\"\(off)>\(options)</select> <button type=\"submit\"\(off)>Snooze</button><span class=\"answer\" role=\"status\" data-keep></span></form>"
     }
 
     /// How it came about, in plain words.

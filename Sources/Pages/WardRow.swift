@@ -240,11 +240,11 @@ struct WardRow {
         if let alert = card.answers {
             let words: HTML = alert.acknowledgement == .reviews ? "Reviewed" : "Acknowledge"
             text +=
-                "<button type=\"button\" data-command=\"acknowledge\" data-act=\"a\" data-alert=\"\(alert.code.rawValue)\"\(off)>\(Icon.check.html)<span>\(words)</span><span class=\"unseen\">: \(telling.words(alert.message))</span></button>"
+                "<button type=\"button\" data-command=\"acknowledge\" data-act=\"a\" \(SessionPage.facts(of: alert))\(off)>\(Icon.check.html)<span>\(words)</span><span class=\"unseen\">: \(telling.words(alert.message))</span></button>"
         }
         if let alert = card.snoozable {
             let minutes: [HTML] = [15, 30, 60].map {
-                "<button type=\"button\" data-command=\"snooze\" data-alert=\"\(alert.code.rawValue)\" data-minutes=\"\($0)\"\(off)>\($0) min</button>"
+                "<button type=\"button\" data-command=\"snooze\" \(SessionPage.facts(of: alert)) data-minutes=\"\($0)\"\(off)>\($0) min</button>"
             }
             text +=
                 "<details class=\"zz\" data-key=\"zz-\(card.id)\"><summary data-act=\"z\">\(Icon.moon.html)<span>Snooze</span></summary><div class=\"menu\" role=\"group\" aria-label=\"Snooze for\">\(minutes)</div></details>"

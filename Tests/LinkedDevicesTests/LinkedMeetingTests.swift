@@ -205,4 +205,30 @@ import Testing
         try bench.live(untilMinute: 100)
         #expect(bench.alerts.open == [])
     }
+
+    /// Else a meal's bolus waits for minutes behind the order to stop one that is long over, or is stopped in its place.
+    @Test(arguments: [nil, Fault.lost]) func `what stops a bolus that is over holds back no later one`(
+        _ fault: Fault?
+    ) throws {
+        let bench = try LinkBench()
+        try bench.openLoop()
+        try bench.live(untilMinute: 61)
+        _ = try bench.executor.inspect { try bench.pump.requestBolus(units(1), id: 900) }
+        try bench.live(untilMinute: 64)
+        let given = bench.simulator.bolusUnits
+        var isFirst = true
+        bench.fault = { command, _ in
+            guard command.act == .cancelBolus, isFirst else { return nil }
+            isFirst = false
+            return fault
+        }
+        try bench.executor.inspect {
+            _ = try bench.pump.cancelBolus()
+            #expect(try bench.pump.requestBolus(units(3), id: 901) == .underWay)
+        }
+        try bench.live(untilMinute: 68)
+        #expect(!isFirst)
+        #expect(abs(bench.simulator.bolusUnits - given - 3) < 1e-9, "\(bench.simulator.bolusUnits - given)")
+        #expect(bench.sent.filter { $0.act == .cancelBolus }.count <= 2)
+    }
 }

@@ -56,6 +56,22 @@ import IsletTrials
         #expect(Self.banners(told) == [Self.high])
     }
 
+    /// Harm: a button that was drawn of one episode answers the next, which nobody has seen.
+    @Test func whatAnswersOneEpisodeAnswersNoOther() throws {
+        let (told, episode) = try Self.raised()
+        told.say(57, .background)
+        for other in [episode - 60, episode + 1] {
+            #expect(isRefused(told.say(58, .acknowledge(alert: Self.high, episode: other)), "another episode"))
+            let snoozed = told.say(59, .snooze(alert: Self.high, minutes: 30, episode: other))
+            #expect(isRefused(snoozed, "another episode"))
+        }
+        #expect(told.session.snapshot.snoozes == nil)
+        #expect(told.say(60, .snooze(alert: Self.high, minutes: 30, episode: episode)) == .taken)
+        #expect(told.session.snapshot.snoozes?.map(\.code.rawValue) == [Self.high])
+        // Who names none, as at a terminal, means the one that is there.
+        #expect(told.say(62, .snooze(alert: Self.high, minutes: 15)) == .taken)
+    }
+
     /// Harm: an alert says what it began with, or a bound that nobody has set any more.
     @Test func anAlertsWordsAreOfNow() throws {
         let (told, _) = try Self.raised()

@@ -191,8 +191,12 @@ import Testing
 
     @Test func `what must be acknowledged can be, and a reviewed low says so`() {
         let text = page(.alerts)
-        #expect(text.contains("data-command=\"acknowledge\" data-alert=\"ALERT-PUMP-FAULT\">Acknowledge<"))
-        #expect(text.contains("data-alert=\"ALERT-CGM-URGENT-LOW\">Mark as reviewed<"))
+        func button(_ code: String, minutesAgo: Int64, _ words: String) -> String {
+            let raised = Samples.now.adding(-minutesAgo * Nanoseconds.minute).nanoseconds / Nanoseconds.second
+            return "data-command=\"acknowledge\" data-alert=\"\(code)\" data-episode=\"\(raised)\">\(words)<"
+        }
+        #expect(text.contains(button("ALERT-PUMP-FAULT", minutesAgo: 33, "Acknowledge")))
+        #expect(text.contains(button("ALERT-CGM-URGENT-LOW", minutesAgo: 7, "Mark as reviewed")))
         #expect(text.contains("data-command=\"signIn\""))
         #expect(!text.contains("data-command=\"acknowledge\" data-alert=\"ALERT-AUTH-LOGIN-REQUIRED\""))
         var view = Samples.person

@@ -2,7 +2,7 @@
 //
 // Guarantees: such a command is queued before all others and sent again, under new numbers, until the pump reports the
 // state that it asks for, for at most 15 min; then a notice says that it was not confirmed. All three are safe to
-// repeat: they withhold insulin or restore the programmed basal.
+// repeat: they withhold insulin or restore the programmed basal. What stops a bolus stops, and holds back, no later one.
 
 import IsletDevices
 import IsletKernel
@@ -14,7 +14,8 @@ extension LinkedPump {
         guard foreign == nil, isConnected else { throw PumpError.notConnected }
         queue.removeAll { Self.isOneKind($0.act, act) }
         wishes.removeAll { Self.isOneKind($0.act, act) }
-        wishes.append(Queued(act: act, since: now))
+        let newest = max(request?.wireID ?? -1, mirror?.report.bolus?.id ?? -1)
+        wishes.append(Queued(act: act, since: now, bolus: act == .cancelBolus ? newest : nil))
         // First in the queue: what withholds insulin precedes what delivers it.
         queue.insert(Queued(act: act, since: now), at: 0)
         send()
@@ -40,7 +41,9 @@ extension LinkedPump {
                 switch wish.act {
                 case .suspend: report.condition != .ready && report.condition != .bolusing
                 case .resume: report.condition != .suspended
-                default: report.bolus?.isRunning != true && request?.isOpen != true
+                default:
+                    report.bolus.map { $0.isRunning && isMeant($0.id, by: wish) } != true
+                        && request.map { $0.isOpen && isMeant($0.wireID, by: wish) } != true
                 }
             if isDone {
                 wishes.removeAll { Self.isOneKind($0.act, wish.act) }
@@ -49,6 +52,9 @@ extension LinkedPump {
             }
         }
     }
+
+    /// Whether somebody wanted this bolus stopped: whoever stops one may ask for the next before the pump has answered.
+    private func isMeant(_ bolus: Int64, by wish: Queued) -> Bool { bolus <= wish.bolus ?? .max }
 
     /// Gives up commands that have not been confirmed for 15 min, with a notice that the person must act at the pump.
     func dropWishes() {

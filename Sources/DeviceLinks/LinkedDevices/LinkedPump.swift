@@ -70,6 +70,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     struct Queued: Hashable, Codable {
         var act: LinkCommand.Act
         var since: Instant
+        /// Of a bolus that is to be stopped, its id there: what is asked for after that is another one's.
+        var bolus: Int64?
     }
 
     public nonisolated let executor: SessionExecutor

@@ -11,13 +11,16 @@ public struct SHA256: Sendable {
     public struct Digest: Hashable, Sendable, CustomStringConvertible {
         public let bytes: [UInt8]
 
-        public var description: String {
-            String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-                for (index, byte) in bytes.enumerated() {
+        public var description: String { hex(bytes: bytes.count) }
+
+        /// The first so many bytes, at most 32, as lower-case hex.
+        public func hex(bytes count: Int) -> String {
+            String(unsafeUninitializedCapacity: 2 * count) { text in
+                for (index, byte) in bytes.prefix(count).enumerated() {
                     text[2 * index] = Self.digit(byte >> 4)
                     text[2 * index + 1] = Self.digit(byte & 15)
                 }
-                return 2 * bytes.count
+                return 2 * count
             }
         }
 
@@ -29,7 +32,9 @@ public struct SHA256: Sendable {
     private var state = SIMD8<UInt32>(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
         0x5be0_cd19)
-    private var pending: [UInt8] = []
+    /// What has not filled a block yet: the first `pendingCount` bytes.
+    private var pending = SIMD64<UInt8>()
+    private var pendingCount = 0
     private var length: UInt64 = 0
 
     public init() {}
@@ -48,17 +53,27 @@ public struct SHA256: Sendable {
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)
         var start = 0
-        if !pending.isEmpty {
-            start = min(64 - pending.count, bytes.count)
-            pending.append(contentsOf: bytes[..<start])
-            guard pending.count == 64 else { return }
+        if pendingCount > 0 {
+            start = min(64 - pendingCount, bytes.count)
+            keep(bytes[..<start])
+            guard pendingCount == 64 else { return }
             let block = pending
-            pending.removeAll(keepingCapacity: true)
-            block.withUnsafeBytes { compress($0) }
+            pendingCount = 0
+            withUnsafeBytes(of: block) { compress($0) }
         }
         let end = bytes.count - (bytes.count - start) % 64
         if end > start { compress(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) }
-        pending.append(contentsOf: bytes[end...])
+        keep(bytes[end...])
+    }
+
+    /// - Parameter bytes: no more than there is room for.
+    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        let place = pendingCount
+        withUnsafeMutableBytes(of: &pending) {
+            UnsafeMutableRawBufferPointer(rebasing: $0[place...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+        }
+        pendingCount += bytes.count
     }
 
     /// The digest of everything so far; more may follow.

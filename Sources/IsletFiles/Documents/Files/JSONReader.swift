@@ -76,6 +76,8 @@ private struct SeenKeys {
     private var few: [String] = []
     private var many: Set<String> = []
 
+    init() { few.reserveCapacity(8) }
+
     /// - Returns: whether it is new.
     mutating func insert(_ key: String) -> Bool {
         // So few are compared sooner than hashed.

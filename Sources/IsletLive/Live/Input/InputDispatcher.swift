@@ -253,16 +253,18 @@ final class InputDispatcher: @unchecked Sendable {
     }
 
     /// Whoever is told that it was taken relies on it.
-    func acknowledge(_ alert: AlertName) throws {
-        try session.needsApp()
-        let active = session.alerts.here { $0.active }.first { $0.code == alert }
-        guard let active else {
-            throw LiveRefusal(.notActive, "\(alert.rawValue) is not active: nothing to acknowledge")
-        }
+    func acknowledge(_ alert: AlertName, _ episode: Int?) throws {
+        let active = try active(alert, episode, ": nothing to acknowledge")
         guard active.acknowledgement != .none else {
             throw LiveRefusal(.stays, "\(alert.rawValue) takes no acknowledgement: it stays until it is over")
         }
         try tell(.acknowledge(alert))
+    }
+
+    /// A code that is not active may be snoozed ahead; an episode that is over may not.
+    func snooze(_ alert: AlertName, minutes: Int, _ episode: Int?) throws {
+        if episode != nil { _ = try active(alert, episode) }
+        try tell(.snooze(alert, for: Self.nanoseconds(minutes)))
     }
 
     /// What it held back is notified, if it still holds.
@@ -284,10 +286,12 @@ final class InputDispatcher: @unchecked Sendable {
     }
 
     /// The alert that is meant: what was drawn of an episode that is over says nothing about the next one.
-    private func active(_ alert: AlertName, _ episode: Int?) throws -> ActiveAlert {
+    private func active(
+        _ alert: AlertName, _ episode: Int?, _ words: String = ""
+    ) throws -> ActiveAlert {
         try session.needsApp()
         let active = session.alerts.here { $0.active }.first { $0.code == alert }
-        guard let active else { throw LiveRefusal(.notActive, "\(alert.rawValue) is not active") }
+        guard let active else { throw LiveRefusal(.notActive, "\(alert.rawValue) is not active\(words)") }
         guard episode.map({ active.raisedAt.nanoseconds / Nanoseconds.second == Int64($0) }) ?? true else {
             throw LiveRefusal(.otherEpisode, "\(alert.rawValue) is another episode by now")
         }

@@ -6,21 +6,25 @@ import IsletDevices
 extension InputRow {
     private static let episodes = 0...1_000_000_000
     private static let episodeWords = "episode, since the start"
+    /// What a button was drawn of: what came after it is not what the reader means.
+    private static let episode = InputField<Int?>.optionalWhole("episode", "s", episodes, episodeWords)
 
     static let ofAlerts: [InputRow] = [
         InputRow(
-            "acknowledge", "Acknowledges an alert, or says that it was reviewed.", .alert,
+            "acknowledge",
+            "Acknowledges an alert, or says that it was reviewed. `episode`: the second at which the one that is meant was raised.",
+            .alert, episode,
             keys: [InputKeys("ack", "CODE", "an alert")],
             words: Words("acknowledge {alert}", "Acknowledged: {alert}"), marks: [.aboutActiveAlert]
-        ) { door, alert in try door.acknowledge(AlertName(rawValue: alert)) },
+        ) { door, alert, episode in try door.acknowledge(AlertName(rawValue: alert), episode) },
         InputRow(
-            "snooze", "An alert is held back for so long.", .alert,
-            .whole("minutes", "min", 1...1440, "snooze", told: "duration"),
+            "snooze", "An alert is held back for so long; with `episode`, if it is still that one.", .alert,
+            .whole("minutes", "min", 1...1440, "snooze", told: "duration"), episode,
             keys: [InputKeys("snooze", "CODE 30", "an alert, for so many minutes")],
             words: Words("snooze {alert} for {minutes}", "Snoozed for {minutes}: {alert}"),
             marks: [.aboutActiveAlert]
-        ) { door, alert, minutes in
-            try door.tell(.snooze(AlertName(rawValue: alert), for: InputDispatcher.nanoseconds(minutes)))
+        ) { door, alert, minutes, episode in
+            try door.snooze(AlertName(rawValue: alert), minutes: minutes, episode)
         },
         InputRow(
             "endSnooze", "A snooze is taken back: what it held back is notified, if it still holds.", .alert,
@@ -37,7 +41,7 @@ extension InputRow {
         InputRow(
             "dismiss",
             "Puts an alert's banner away, and ends a preview. The alert stays. `episode`: the second at which the one that is meant was raised.",
-            .alert, .optionalWhole("episode", "s", episodes, episodeWords),
+            .alert, episode,
             keys: [InputKeys("dismiss", "CODE", "a banner or a preview")],
             words: Words("dismiss the banner of {alert}", "Banner dismissed: {alert}"),
             marks: [.aboutActiveAlert]

@@ -60,13 +60,20 @@ extension LiveInput {
 
     // MARK: About alerts
 
-    package static func acknowledge(alert: String) -> LiveInput { about(alert, "acknowledge") }
+    package static func acknowledge(alert: String, episode: Int? = nil) -> LiveInput {
+        LiveInput("acknowledge", ["alert": .text(alert), "episode": episode.map { .whole(Int64($0)) }])
+    }
     package static func testAlert(alert: String) -> LiveInput { about(alert, "testAlert") }
     package static func told(alert: String) -> LiveInput { about(alert, "told") }
     package static func tap(alert: String) -> LiveInput { about(alert, "tap") }
     package static func preview(alert: String) -> LiveInput { about(alert, "preview") }
-    package static func snooze(alert: String, minutes: Int) -> LiveInput {
-        LiveInput("snooze", ["alert": .text(alert), "minutes": .whole(Int64(minutes))])
+    package static func snooze(alert: String, minutes: Int, episode: Int? = nil) -> LiveInput {
+        LiveInput(
+            "snooze",
+            [
+                "alert": .text(alert), "minutes": .whole(Int64(minutes)),
+                "episode": episode.map { .whole(Int64($0)) },
+            ])
     }
     package static func dismiss(alert: String, episode: Int? = nil) -> LiveInput {
         LiveInput("dismiss", ["alert": .text(alert), "episode": episode.map { .whole(Int64($0)) }])

@@ -178,14 +178,17 @@ package struct JournalContent: Sendable {
 
     /// The opening's check stands on nothing; every other one on the line before.
     static func check(of text: String, after last: String) -> String {
-        check(of: ArraySlice(text.utf8), after: last)
+        var text = text
+        return text.withUTF8 { check(of: UnsafeRawBufferPointer($0), after: last) }
     }
 
-    private static func check(of text: ArraySlice<UInt8>, after last: String) -> String {
+    private static func check(of text: UnsafeRawBufferPointer, after last: String) -> String {
         var hash = SHA256()
-        hash.update(Array((last + " ").utf8))
-        text.withUnsafeBytes { hash.update($0) }
-        return String(hash.finished().description.prefix(16))
+        var before = last
+        before.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
+        withUnsafeBytes(of: UInt8(ascii: " ")) { hash.update($0) }
+        hash.update(text)
+        return hash.finished().hex(bytes: 8)
     }
 
     /// As far as it goes by its lines.
@@ -238,8 +241,12 @@ package struct JournalContent: Sendable {
         guard bytes.count > 17, let text = String(validating: bytes.dropFirst(17), as: UTF8.self) else {
             return nil
         }
-        let check = check(of: bytes.dropFirst(17), after: last)
-        let isRight = bytes.prefix(17).elementsEqual((check + " ").utf8)
+        var check = bytes.withUnsafeBytes {
+            Self.check(of: UnsafeRawBufferPointer(rebasing: $0[17...]), after: last)
+        }
+        let isRight = check.withUTF8 { check in
+            bytes.prefix(16).elementsEqual(check) && bytes[bytes.startIndex + 16] == UInt8(ascii: " ")
+        }
         return (check, text[...], isRight)
     }
 
