@@ -48,8 +48,12 @@ public struct AlertEngine: Sendable {
     struct ConditionReport {
         var verdict: Verdict
         var isReissue = false
+        /// The source took one back and issued another in this instant: what was reviewed was the first.
+        var isAnother = false
         var afterGap = false
         var order: Int
+
+        var wasRetracted: Bool { if case .away(.retracted) = verdict { true } else { false } }
     }
 
     enum Action {
@@ -168,6 +172,7 @@ public struct AlertEngine: Sendable {
         if let before = reports[rule] {
             report.order = min(before.order, report.order)
             report.isReissue = report.isReissue || before.isReissue
+            report.isAnother = before.isAnother || before.wasRetracted
             report.afterGap = report.afterGap || before.afterGap
         } else {
             touched.append(rule)
@@ -315,7 +320,9 @@ public struct AlertEngine: Sendable {
             state.tracks[rule].holds = true
             state.tracks[rule].clearingSince = nil
             if state.tracks[rule].isRealActive {
-                refreshInPlace(rule, isReissue: report.isReissue, at: now)
+                refreshInPlace(
+                    rule, isReissue: report.isReissue || report.isAnother, isAnother: report.isAnother,
+                    at: now)
             } else if began {
                 let first = sample(rule, at: now)
                 state.tracks[rule].pendingSince = deaths[rule]?.began ?? now
@@ -372,7 +379,7 @@ public struct AlertEngine: Sendable {
         return value <= told - step
     }
 
-    private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, at now: Instant) {
+    private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, isAnother: Bool, at now: Instant) {
         // Field by field: an alert is large to copy, and mostly nothing has changed.
         guard let before = state.tracks[rule].active?.severity,
             let ownBefore = state.tracks[rule].active?.ownSeverity
@@ -382,7 +389,8 @@ public struct AlertEngine: Sendable {
         let isWorse = base > ownBefore
         if let review = state.tracks[rule].active?.review {
             // What was reviewed is reviewed; what has become more severe since is not, nor is another event of the metric.
-            let isOther = isReissue && policy.rules[rule].tests.contains { $0.metric.isNewsAfterReview }
+            let isOther =
+                isAnother || isReissue && policy.rules[rule].tests.contains { $0.metric.isNewsAfterReview }
             if isOther { state.tracks[rule].active?.review = nil }
             state.tracks[rule].active?.acknowledgedAt =
                 base <= review.severity && !isOther ? review.at : nil
