@@ -24,7 +24,7 @@ extension Person {
         state?.heard = []
         state?.attendsAt = nil
         if let due = state?.rechecksAt, due <= now { state?.rechecksAt = nil }
-        state?.stayAwake(until: now)
+        state?.stayAwake(from: now, until: now)
         state?.counts.looks += 1
         let isFelt = state?.feltAt.map { now.nanoseconds - $0.nanoseconds <= Self.feltFor } ?? false
         if !phone.isAppAlive, let chance = state?.draws.action(.reopen, at: now).uniform,
@@ -51,7 +51,12 @@ extension Person {
             isFelt
             || glucose.map { $0 < (isWarned ? settings.treatsWarnedBelow : settings.treatsBelow) } ?? false
         let wasTreating = state?.bites != nil || isRecent(state?.lastRescue, settings.rescueWait)
-        if isLow { treat(glucose, isFelt: isFelt, settings) } else { state?.lowRang = nil }
+        if isLow {
+            treat(glucose, isFelt: isFelt, settings)
+        } else {
+            state?.lowRang = nil
+            if glucose != nil { state?.hasEatenInLow = false }
+        }
         // Who was warned and saw nothing to treat looks once more.
         if isWarned, !isLow, let glucose, glucose < settings.treatsWarnedBelow + 15 {
             let again = now.adding(PersonState.nanoseconds(settings.rescueWait))
@@ -124,7 +129,7 @@ extension Person {
         }
         guard earliest <= now else {
             state?.rechecksAt = earliest
-            state?.stayAwake(until: earliest)
+            state?.stayAwake(from: now, until: earliest)
             return
         }
         // Not every low is treated: one that is neither severe nor felt may as well be watched.
@@ -146,7 +151,7 @@ extension Person {
         let delay = PersonState.logNormal(settings.fetch, settings.fetchSpread, draw.other)
         let at = now.adding(PersonState.nanoseconds(delay))
         state?.bites = (at, grams)
-        state?.stayAwake(until: at)
+        state?.stayAwake(from: now, until: at)
     }
 
     func bite() throws {
@@ -157,6 +162,7 @@ extension Person {
         try body.swallowRescue(Carbohydrate(grams: bites.grams))
         executor.journal.record(.rescue, at: now, bites.grams.bitPattern)
         recorder.did(.rescue, bites.grams, at: now)
+        state?.hasEatenInLow = true
         state?.rescue(bites.grams, at: now)
         state?.counts.rescues.add(1, atNight: isNight)
         state?.counts.rescuedAt.append(now)
@@ -168,7 +174,7 @@ extension Person {
         }
         let recheck = now.adding(PersonState.nanoseconds(settings.rescueWait))
         state?.rechecksAt = recheck
-        state?.stayAwake(until: recheck)
+        state?.stayAwake(from: now, until: recheck)
     }
 
     // MARK: Highs

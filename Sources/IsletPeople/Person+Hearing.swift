@@ -23,7 +23,7 @@ extension Person {
             ears.own != nil
             ? (isAsleep ? .woke : .heard) : isHeard ? .parentHeard : (isAsleep ? .sleptOn : .unheard)
         recorder.did(kind, Double(n + 1), at: now, code: ring.code)
-        if ring.topic == .low, isFirst || state?.lowRang == nil { state?.lowRang = (now, isNight) }
+        if ring.topic == .low { noteLowRang(isFirst: isFirst, isNight: isNight, at: now) }
         guard isHeard else {
             state?.counts.unheard.add(1, atNight: isNight)
             return false
@@ -37,6 +37,14 @@ extension Person {
         if isAsleep { state?.counts.wakings.append(now) }
         attendBy(now.adding(PersonState.nanoseconds(delay)))
         return true
+    }
+
+    /// From the first ring about a low to its first bite counts, once a low.
+    private func noteLowRang(isFirst: Bool, isNight: Bool, at now: Instant) {
+        if isFirst { state?.hasEatenInLow = false }
+        if isFirst || state?.lowRang == nil && state?.hasEatenInLow == false {
+            state?.lowRang = (now, isNight)
+        }
     }
 
     /// The app is in front, and shows it.
@@ -104,7 +112,7 @@ extension Person {
         let delay = PersonState.logNormal(settings.fetch, settings.fetchSpread, draw.other)
         let at = now.adding(PersonState.nanoseconds(delay))
         state?.bites = (at, grams)
-        state?.stayAwake(until: at)
+        state?.stayAwake(from: now, until: at)
         scheduleNext()
     }
 
@@ -112,7 +120,7 @@ extension Person {
     private func attendBy(_ instant: Instant) {
         let soonest = min(state?.attendsAt ?? .distantFuture, instant)
         state?.attendsAt = soonest
-        state?.stayAwake(until: instant)
+        state?.stayAwake(from: executor.now, until: instant)
         scheduleNext()
     }
 }

@@ -42,6 +42,8 @@ public struct PersonFacts: Sendable {
     public var looks = 0
     /// When the person woke at night, by whatever; rising.
     public var wakings: [Instant] = []
+    /// Times of being awake for an alert, a low or a look that reach into a night; rising, apart from each other.
+    public var awake: [(from: Instant, to: Instant)] = []
     /// Nights within the session, ends that it didn't reach included.
     public var nights: [(from: Instant, to: Instant)] = []
 

@@ -87,6 +87,8 @@ final class PersonState {
     var seenDropped: Instant?
     /// The first ring about the low that has not been treated, and whether it was at night.
     var lowRang: (at: Instant, isNight: Bool)?
+    /// Something was eaten against this low: what rings about it later is no other one.
+    var hasEatenInLow = false
     private var lookDay: Int64?
     private var lookCount = 0
     private var lookClock = Instant.start
@@ -137,13 +139,19 @@ final class PersonState {
     func isAsleep(at now: Instant) -> Bool { now >= awakeUntil && sleep.isNight(at: now) }
 
     /// Awake now, and for a while.
-    func stayAwake(until instant: Instant) {
+    func stayAwake(from now: Instant, until instant: Instant) {
         awakeUntil = max(awakeUntil, instant.adding(Self.nanoseconds(settings.backToSleep)))
+        guard isNight(at: now) || isNight(at: awakeUntil) else { return }
+        if let last = counts.awake.last, last.to >= now {
+            counts.awake[counts.awake.count - 1].to = max(last.to, awakeUntil)
+        } else {
+            counts.awake.append((now, awakeUntil))
+        }
     }
 
     func ate(at now: Instant) {
         lastMeal = now
-        stayAwake(until: now)
+        stayAwake(from: now, until: now)
     }
 
     // MARK: Looking of one's own accord

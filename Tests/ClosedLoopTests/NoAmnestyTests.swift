@@ -65,6 +65,69 @@ import Testing
         }
     }
 
+    /// Harm: corrections on top of hours of basal that did flow, as no step of this session saw it.
+    @Test func `a start after a night hears of the programme that flowed`() throws {
+        let heard = Heard()
+        let lab = try Lab { input in
+            if let earlier = input.earlier { heard.earlier.append((input.now, earlier)) }
+            return StepOutput(basal: InsulinAmount(units: 0.1))
+        }
+        try lab.live(untilMinute: 61)
+        lab.executor.inspect { lab.loop.here { $0.endSession() } }
+        try lab.executor.advance(to: .minutes(401))
+        lab.executor.inspect { try? lab.loop.here { try $0.hear(givenByHand: InsulinAmount(units: 2)) } }
+        try lab.executor.advance(to: .minutes(641))
+        try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
+        try lab.live(untilMinute: 661)
+        let told = try #require(heard.earlier.first)
+        let basal = told.history.given.filter { $0.manual == .zero }
+        let hours = (told.at.minutes - 401) / 60
+        #expect(abs(basal.reduce(0) { $0 + $1.amount.units } - 1.2 * hours) < 1e-6, "\(basal)")
+        #expect(told.history.given.reduce(0) { $0 + $1.manual.units } == 2)
+    }
+
+    /// Harm: a meal's insulin was under way when the session ended; it never came, and nobody said so.
+    @Test(arguments: [true, false])
+    func `what was under way at a session's end is told once it is known not to have come`(
+        _ came: Bool
+    ) throws {
+        let lab = try Lab(basalSource: .programmed) { input in
+            StepOutput(meal: InsulinAmount(units: input.algorithmTime == 0 ? 5 : 0))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.answersLater = true
+        try lab.executor.advance(to: .minutes(1))
+        #expect(lab.pump.requests.map(\.amount.units) == [5])
+        lab.executor.inspect { lab.loop.here { $0.endSession() } }
+        // It may be on its way.
+        #expect(lab.display.dropped == nil)
+        lab.executor.inspect {
+            lab.pump.said[0] = came ? .carriedOut(InsulinAmount(units: 5)) : .neverArrived
+            lab.loop.pumpDidUpdate(status: lab.pump.status)
+        }
+        try lab.executor.advance(to: .minutes(3))
+        #expect(lab.display.dropped?.amount.units == (came ? nil : 5))
+        #expect(lab.display.dropped?.cause == (came ? nil : .sessionEnded))
+    }
+
+    /// Harm: who asks again for a snack's insulin has lost the lunch's, which lapsed five minutes before.
+    @Test func `what lapsed in one half hour is asked for again together`() throws {
+        let lab = try Lab { input in StepOutput(meal: input.user.manualBolus ?? .zero) }
+        try lab.live(untilMinute: 61)
+        lab.pump.isConnected = false
+        for (minute, units) in [(Int64(61), 6.0), (66, 2)] {
+            try lab.live(untilMinute: minute)
+            lab.executor.inspect {
+                try? lab.loop.request(manualBolus: InsulinAmount(units: units))
+            }
+        }
+        try lab.live(untilMinute: 96)
+        #expect(Set(lab.memory.dropped.map(\.at)).count == 2)
+        #expect(lab.display.dropped?.amount.units == 8)
+        try lab.executor.inspect { try lab.loop.here { try $0.askAgainForDropped() } }
+        #expect(lab.memory.user.manualBolus?.units == 8 && lab.display.dropped == nil)
+    }
+
     /// Harm: an app that slept knows that the meal has lapsed, and says nothing until a step runs, if one does.
     @Test(arguments: [true, false]) func `a meal that lapsed over a stop is told when the app wakes`(
         _ dies: Bool

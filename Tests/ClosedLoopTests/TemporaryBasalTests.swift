@@ -149,6 +149,29 @@ struct TemporaryBasalTests {
         #expect(low.memory.missing.isEmpty)
     }
 
+    @Test(
+        "that a linked pump has not confirmed is asked for while its step lasts, and is missing if it never runs"
+    )
+    func neverConfirmed() throws {
+        let lab = try lab { $0.algorithmTime == 2 ? Self.rate(3.6) : StepOutput() }
+        lab.pump.answersLater = true
+        try lab.live(untilMinute: 12)
+        #expect(lab.pump.temporaries.count > 5 && lab.memory.wantedBasal != nil)
+        try lab.live(untilMinute: 26)
+        #expect(lab.memory.wantedBasal == nil)
+        #expect(abs(lab.memory.missing.missing(at: 5) - 0.2) < 1e-9)
+        // One that is confirmed seconds later is no more asked for, and lacks nothing.
+        let other = try self.lab { $0.algorithmTime == 2 ? Self.rate(3.6) : StepOutput() }
+        other.pump.answersLater = true
+        try other.live(untilMinute: 10)
+        try other.executor.advance(to: Instant.minutes(10).adding(2 * Nanoseconds.second))
+        other.executor.inspect { other.pump.confirmTemporaryBasal(until: .minutes(40)) }
+        other.pump.answersLater = false
+        try other.live(untilMinute: 26)
+        #expect(other.memory.wantedBasal == nil && other.memory.missing.isEmpty)
+        #expect(other.pump.temporaries.count <= 2)
+    }
+
     @Test("that never flowed lacks what did not flow over its wait: the one before counts to its own end")
     func endedMeanwhile() throws {
         let lab = try lab {

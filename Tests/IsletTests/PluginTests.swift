@@ -236,6 +236,15 @@ import Testing
         let verified = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
         #expect(verified.status == 0, "\(verified.output)\(verified.error)")
         #expect(try digest(run(path, folder.appending(path: "again"), "--jobs", "2")) == digest(two))
+        // Beside one that fails nobody it has lost two: no bound is kept by that.
+        try text.write(to: folder.appending(path: "whole.py"), atomically: true, encoding: .utf8)
+        let whole = folder.appending(path: "whole")
+        #expect(try run(try study(folder, "{ python: whole.py }", name: "whole"), whole).status == 0)
+        let compared = try islet("compare", whole.path(), out.path())
+        #expect(
+            compared.output.contains("ended early: 0 in A, 2 in B"), "\(compared.output)\(compared.error)")
+        let none = try islet("compare", whole.path(), whole.path())
+        #expect(none.status == 0 && !none.output.contains("ended early"), "\(none.output)")
     }
 
     /// A class of ten lines with something more in its step, or before it.

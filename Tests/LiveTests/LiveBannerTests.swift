@@ -61,7 +61,8 @@ import IsletTrials
         let (told, episode) = try Self.raised()
         told.say(57, .background)
         for other in [episode - 60, episode + 1] {
-            #expect(isRefused(told.say(58, .acknowledge(alert: Self.high, episode: other)), "another episode"))
+            #expect(
+                isRefused(told.say(58, .acknowledge(alert: Self.high, episode: other)), "another episode"))
             let snoozed = told.say(59, .snooze(alert: Self.high, minutes: 30, episode: other))
             #expect(isRefused(snoozed, "another episode"))
         }

@@ -55,6 +55,24 @@ struct ActingTests {
         }
     }
 
+    /// Harm: an alarm that goes on ringing while somebody eats looks quicker, by a second and a third delay of its own.
+    @Test("on a low, and its delay counts once, from the first ring to the first bite")
+    func oneDelayALow() throws {
+        let world = try endlessLow(62, hours: 3, settings())
+        defer { world.end() }
+        #expect(world.body.eaten.count > 3)
+        let facts = try #require(world.executor.inspect { world.person.here { $0.facts() } })
+        #expect(facts.treated.sum == 1)
+        #expect(abs(facts.treatMinutes.sum - (world.body.eaten.first?.minute ?? 0)) < 1e-9)
+        // Seen to be over, the next one is another.
+        world.show(110)
+        try world.advance(toMinute: 400)
+        world.show(62)
+        world.ring(.low)
+        try world.advance(toMinute: 430)
+        #expect(world.executor.inspect { world.person.here { $0.facts() } }?.treated.sum == 2)
+    }
+
     @Test("on a low soon: acknowledges, eats, looks again a quarter of an hour later and is content")
     func treats() throws {
         let world = PersonWorld(settings())

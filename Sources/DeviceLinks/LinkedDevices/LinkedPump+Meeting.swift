@@ -46,6 +46,7 @@ extension LinkedPump {
             }
             notices.append(
                 (now, isSame ? "is believed again" : "another one answers: \(report.device)", true))
+            if !isSame { noteOthers(report.bolus) }
         } else {
             basalOffset = -report.basalUnits
             if owner == nil || !noteAccount(report.account) { noteEarlier(report.bolus) }
@@ -71,6 +72,17 @@ extension LinkedPump {
                 "had given \(bolus.units) U before it was met: \((left * 100).rounded() / 100) U count as given now",
                 true
             ))
+    }
+
+    /// A pump that comes in another one's place: what it gave before is in the body, and of the hours before its newest bolus nobody here has heard.
+    private func noteOthers(_ bolus: PumpReport.Bolus?) {
+        guard let bolus, bolus.units >= pulse.units / 2,
+            (bolus.secondsAgo ?? 0) < Double(LinkTiming.insulinActs) / Double(Nanoseconds.second)
+        else { return }
+        surplus += earlierCounts.units
+        earlier = nil
+        noteEarlier(bolus)
+        knownSince = now
     }
 
     /// A first step after the meeting knows where the pump's account begins, the second hears of what was before: only then it doses.

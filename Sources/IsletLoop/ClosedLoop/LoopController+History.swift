@@ -3,7 +3,7 @@
 // Guarantees: the first good step of a state that began from nothing (another algorithm was put in its place, or a new session was
 // started) hears of all insulin that the pump gave in the last hours, by request and by itself. A request that nobody has
 // answered counts as given, and is told as a shortfall if it never came, unless it was an earlier session's.
-// Does not: know what flowed before the first row. While that still acts, and nobody has said what it was, corrections are 0: withholding, basal
+// Does not: know what flowed before the first row, where nobody else says it. While that still acts, and nobody has said what it was, corrections are 0: withholding, basal
 // insulin and announced meals need no history.
 
 public import IsletDevices
@@ -39,6 +39,7 @@ extension LoopController {
             history.since = min(history.since, one.since)
             history.given.append(one)
         }
+        history.given += unseenBasal(of: history, until: rows.first?.instant ?? now, since: since)
         guard !rows.isEmpty else { return history }
         for row in rows {
             let bolus = Self.bolus(of: row, at: now)
@@ -46,6 +47,18 @@ extension LoopController {
         }
         history.given += ownBasal(in: rows, given: given, at: now)
         return history
+    }
+
+    /// What no step saw, from where others' word of the hours before ends to the first row: the programme flowed. Else an algorithm would take it that nothing
+    /// did, and give it again.
+    private func unseenBasal(
+        of history: InsulinHistory, until first: Instant, since oldest: Instant
+    ) -> [GivenInsulin] {
+        let told = memory.before?.given.map(\.until).max() ?? history.since
+        let since = max(told, oldest)
+        let hours = Double(first.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
+        let amount = InsulinAmount(units: settings.therapy.basalRate.unitsPerHour * hours)
+        return hours > 0 && amount > .zero ? [GivenInsulin(amount: amount, since: since, until: first)] : []
     }
 
     /// What came of a step's request. What the person waits for comes first.
@@ -83,7 +96,8 @@ extension LoopController {
             // Where the pump itself says until when, a zero that it has not confirmed doesn't count.
             let zero = pump.status.basalReplacedUntil ?? memory.temporaryBasal?.ends ?? .start
             let last = known?.at ?? rows[0].instant
-            if let temporary = memory.temporaryBasal, temporary.isAlgorithms, temporary.rate > .zero {
+            // A closed loop's own is a zero; any other one counts, whoever set it.
+            if let temporary = memory.temporaryBasal, temporary.rate > .zero {
                 let until = min(now, temporary.ends)
                 let hours = Double(until.nanoseconds - last.nanoseconds) / Double(Nanoseconds.hour)
                 if hours > 0 {

@@ -246,14 +246,22 @@ extension LoopController {
     /// Drops what the ended session owed, and its meal and manual bolus that no step had processed.
     func tellEnded(_ before: LoopMemory) {
         let now = executor.now
-        for one in before.owed {
-            note(LoopMemory.Dropped(amount: one.amount, meal: one.meal, at: now, cause: .sessionEnded))
-        }
+        tellEnded(before.owed)
         if let bolus = before.user.manualBolus {
             note(LoopMemory.Dropped(amount: bolus, at: now, cause: .sessionEnded))
         }
         if let meal = before.user.meal {
             note(LoopMemory.Dropped(carbohydrate: meal.carbohydrate, at: now, cause: .sessionEnded))
+        }
+    }
+
+    /// Drops what an ended session owed; of its requests once it is known not to have come.
+    func tellEnded(_ owed: [LoopMemory.Owed], isCancelled: Bool = false) {
+        for one in owed {
+            note(
+                LoopMemory.Dropped(
+                    amount: one.amount, meal: one.meal, at: executor.now,
+                    cause: isCancelled ? .cancelled : .sessionEnded))
         }
     }
 
@@ -263,7 +271,7 @@ extension LoopController {
         dropLate(at: executor.now)
     }
 
-    /// Requests again what was dropped last: insulin as a manual bolus, a meal as if it were eaten now.
+    /// Requests again what was dropped lately: insulin as a manual bolus, a meal as if it were eaten now.
     /// - Throws: `LoopInputRefused` where that is above a limit; the drop is then still shown.
     public func askAgainForDropped() throws {
         guard let dropped = lastDropped else { return }
@@ -274,11 +282,13 @@ extension LoopController {
         dismissDropped()
     }
 
-    /// The latest drop, all of its instant together; nil once it was requested again or dismissed. Changes nothing.
+    /// What was dropped last and in the half hour before it, together: the notification names it all. Nil once it was requested again or dismissed. Changes nothing.
     public var lastDropped: LoopMemory.Dropped? {
         guard let last = memory.dropped.last else { return nil }
-        return memory.dropped.filter { $0.at == last.at }.together
+        return memory.dropped.filter { $0.at >= last.at.adding(-Self.oneLapse) }.together
     }
+
+    private static let oneLapse = 30 * Nanoseconds.minute
 
     /// Whether the algorithm lowers highs by itself. A manual correction would then come on top of the algorithm's.
     public var isClosedLoop: Bool {

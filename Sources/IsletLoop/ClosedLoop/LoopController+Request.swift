@@ -149,8 +149,13 @@ extension LoopController {
                 owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
                 isOfEarlierSession: request.isOfEarlierSession)
         }
-        guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
+        guard !request.isOfEarlierSession else {
+            if left.units + 1e-9 >= pump.pulse.units {
+                tellEnded(request.owed.remaining(after: accepted, cause), isCancelled: request.isCancelled)
+            }
+            return
+        }
         noteFate(of: request, lacking: left)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
@@ -220,6 +225,8 @@ extension LoopController {
                 for one in owed { drop(one, given.isUnknowable ? .neverArrived : .cancelled) }
             }
             fallShort(lost - owed.sum, of: given.algorithmTime)
+        } else if bolus.cutBy != .person {
+            tellEnded(given.owed.remaining(after: bolus.delivered, .cutShort), isCancelled: given.isCancelled)
         }
         noteOutcome(of: given.id, accepted: bolus.delivered, pumpError: "cut short")
         journal.record(

@@ -74,6 +74,7 @@ extension LoopController {
         memory.firstRequestID = before.nextRequestID
         memory.temporaryBasal = before.temporaryBasal
         memory.isZeroUnpaid = before.isZeroUnpaid
+        memory.podDeadSince = before.podDeadSince
         memory.dropped = before.dropped
         memory.cut = before.cut
         memory.forcesOpenLoop = before.forcesOpenLoop

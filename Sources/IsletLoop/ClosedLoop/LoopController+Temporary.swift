@@ -87,8 +87,10 @@ extension LoopController {
             try pump.setTemporaryBasal(rate, nanoseconds: wanted.nanoseconds)
             memory.temporaryBasal = running
         } catch PumpError.underWay {
-            // What may run is ours to end; whether it does the pump says.
+            // What may run is ours to end; whether it does the pump says, and while the step lasts it is asked.
             memory.temporaryBasal = running
+            memory.wantedBasal = wanted
+            retryPumpWork()
         } catch {
             memory.wantedBasal = wanted
             retryPumpWork()
@@ -99,9 +101,8 @@ extension LoopController {
         do {
             try pump.cancelTemporaryBasal()
             memory.temporaryBasal = nil
-        } catch PumpError.underWay {
-            memory.temporaryBasal = nil
         } catch {
+            // Also one that is under way: it runs until the pump says that it doesn't.
             memory.wantedBasal = wanted
             retryPumpWork()
         }

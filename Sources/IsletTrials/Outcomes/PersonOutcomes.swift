@@ -11,20 +11,24 @@ import IsletKernel
 /// A person's facts beside the truth.
 struct PersonOutcomeFacts {
     var facts: PersonFacts
-    /// Lows, below 70 and below 54 mg/dL for 15 min or more, that began at night, and of these the ones slept through.
+    /// Lows, below 70 and below 54 mg/dL for 15 min or more, that began at night and of which it is known whether they were slept through; and those that were.
     var nightLows = (level1: 0, level2: 0)
     var sleptThrough = (level1: 0, level2: 0)
 
     /// Nobody who hasn't woken by then wakes of this low.
     private static let patience = Nanoseconds.hour
 
-    init(_ facts: PersonFacts, plasma: [Float], reached: Instant) {
+    /// - Parameter endedEarly: whether the session ended before its time: a low that it ended in counts then.
+    init(_ facts: PersonFacts, plasma: [Float], reached: Instant, endedEarly: Bool) {
         self.facts = facts
-        (nightLows.level1, sleptThrough.level1) = count(below: 70, plasma)
-        (nightLows.level2, sleptThrough.level2) = count(below: 54, plasma)
+        let watched = endedEarly ? .distantFuture : reached
+        (nightLows.level1, sleptThrough.level1) = count(below: 70, plasma, until: watched)
+        (nightLows.level2, sleptThrough.level2) = count(below: 54, plasma, until: watched)
     }
 
-    private func count(below bound: Float, _ plasma: [Float]) -> (all: Int, sleptThrough: Int) {
+    private func count(
+        below bound: Float, _ plasma: [Float], until watched: Instant
+    ) -> (all: Int, sleptThrough: Int) {
         var (all, slept) = (0, 0)
         var place = 0
         while place < plasma.count {
@@ -42,16 +46,20 @@ struct PersonOutcomeFacts {
             guard let night = facts.nights.first(where: { $0.from <= onset && onset < $0.to }) else {
                 continue
             }
+            // Awake in it, whether it was this low that woke them or what warned of it an hour before.
+            let isAwake =
+                facts.awake.contains { $0.from <= end && $0.to > onset }
+                || facts.wakings.contains { $0 >= onset && $0 <= end }
+            // Who gets up in it, or isn't watched until it is over, has neither woken nor slept through.
+            let isCutOff = place == plasma.count && onset.adding(Self.patience) > watched
+            guard isAwake || night.to > end && !isCutOff else { continue }
             all += 1
-            let woke = facts.wakings.contains { $0 >= onset.adding(-Self.awakeAlready) && $0 <= end }
-            if !woke, night.to > end { slept += 1 }
+            if !isAwake { slept += 1 }
         }
         return (all, slept)
     }
 
     private static let interval = 5 * Nanoseconds.minute
-    /// Who woke shortly before is awake.
-    private static let awakeAlready = 20 * Nanoseconds.minute
 }
 
 extension Outcome {
@@ -129,7 +137,7 @@ extension Outcome {
         },
         week(
             "lows_slept_through_per_week", "lows slept through",
-            "true lows (< 70 mg/dL for 15 min) that began at night and of which nobody woke before they were over, or within an hour, per week lived"
+            "true lows (< 70 mg/dL for 15 min) that began at night and in which nobody was awake before they were over, or within an hour, per week lived"
         ) { Double($0.sleptThrough.level1) },
         week(
             "lows_l2_slept_through_per_week", "lows below \(54, unit: "mg/dL") slept through",
@@ -139,7 +147,8 @@ extension Outcome {
         },
         share(
             "lows_slept_through_fraction", "lows at night that were slept through",
-            "slept through of the lows that began at night", better: .lower
+            "slept through of the lows that began at night and in which somebody woke or the night went on",
+            better: .lower
         ) {
             ($0.sleptThrough.level1, $0.nightLows.level1)
         },

@@ -43,17 +43,10 @@ struct ArmColumns {
         return found
     }
 
-    /// The values of an outcome by arm, as they are compared: those who ended early have the worst value that anybody has, their own among them.
-    func compared(_ outcome: Outcome, _ ended: [Set<Int>]) throws(OutputError) -> [SubjectValues] {
+    /// The values of an outcome by arm, as they are compared.
+    func compared(_ outcome: Outcome, _ ended: EarlyEnds) throws(OutputError) -> [SubjectValues] {
         var columns: [SubjectValues] = []
         for arm in places.indices { columns.append(try values(arm, outcome.name)) }
-        guard outcome.better != .neither, ended.contains(where: { !$0.isEmpty }) else { return columns }
-        let all = columns.lazy.flatMap { $0.map(\.value) }
-        guard let worst = outcome.better == .lower ? all.max() : all.min() else { return columns }
-        for arm in columns.indices where !ended[arm].isEmpty {
-            let others = columns[arm].filter { !ended[arm].contains($0.subject) }
-            columns[arm] = (others + ended[arm].map { ($0, worst) }).sorted { $0.subject < $1.subject }
-        }
-        return columns
+        return ended.charged(columns, outcome)
     }
 }

@@ -55,6 +55,14 @@ extension FolderComparison {
             }
             if lines.count > 1 { text += TextGrid.aligned(lines) }
             if !equal.isEmpty { text += TextGrid.wrapped("equal in every pair: ", equal) }
+            let ended = ended(arm)
+            if ended.first + ended.second > 0 {
+                text += TextGrid.wrapped(
+                    "",
+                    words:
+                        "ended early: \(ended.first) in A, \(ended.second) in B; each has the worst value that anybody has, of outcomes with a better side"
+                )
+            }
         }
         text += "\np is of one comparison each, not adjusted for their number.\n"
         if let note = unit.note { text += TextGrid.wrapped("", words: note) }

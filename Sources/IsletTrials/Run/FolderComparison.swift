@@ -2,6 +2,7 @@
 //
 // Guarantees: people are paired only where both folders have the same ones (the manifests' checksum of the cohort); others are refused, or,
 // where that is asked for, compared as independent groups and said to be. Folders that are shards or not complete are refused.
+// Who ended early has the worst value that anybody in the two folders has, so that no bound is kept by losing people.
 // Does not: adjust for the number of comparisons: a bound is asked about one outcome, and all else is there to be looked at.
 
 import IsletFiles
@@ -15,7 +16,8 @@ package struct FolderValues {
     package let study: Study
     package let identity: RunIdentity
     /// By arm, by outcome.
-    let columns: [[String: SubjectValues]]
+    private let columns: [[String: SubjectValues]]
+    let ended: EarlyEnds
 
     /// - Throws: `InputError` for a folder that isn't complete.
     package init(_ folder: ResultFolder, store: any ResultStore) throws {
@@ -32,22 +34,25 @@ package struct FolderValues {
         }
         study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
         var columns = study.arms.map { _ in [String: SubjectValues]() }
+        var ended = EarlyEnds(arms: study.arms.count)
         let outcomes = study.outcomes
         try store.forEachSummary { session in
             guard columns.indices.contains(session.armIndex) else { return }
+            ended.add(session)
             for outcome in outcomes {
                 guard let value = session.outcomes[outcome.name] else { continue }
                 columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
             }
         }
         self.columns = columns
+        self.ended = ended
     }
 
-    /// An outcome's values in an arm, by rising subject.
-    package func values(_ arm: String, _ outcome: String) -> SubjectValues {
-        guard let index = study.arms.firstIndex(where: { $0.name == arm }) else { return [] }
-        return columns[index][outcome] ?? []
-    }
+    /// An outcome's values by arm, each by rising subject, as they are.
+    func values(_ outcome: String) -> [SubjectValues] { columns.map { $0[outcome] ?? [] } }
+
+    /// The same, as arms are compared: who ended early has the worst.
+    func compared(_ outcome: Outcome) -> [SubjectValues] { ended.charged(values(outcome.name), outcome) }
 }
 
 package struct FolderComparison {
@@ -138,8 +143,7 @@ package struct FolderComparison {
 
     /// nil where no person has the outcome on both sides, or on either where they are not paired.
     package func row(_ metric: String, of arm: (first: String, second: String)) -> Row? {
-        let references = first.values(arm.first, metric)
-        let values = second.values(arm.second, metric)
+        guard let (references, values) = compared(metric, arm) else { return nil }
         guard isPaired else { return independent(metric, values.map(\.value), references.map(\.value)) }
         let stream = RandomStreams(seed: first.study.seed, subject: 0).stream(
             "compare", index: StudySummary.streamIndex(metric, arm.second))
@@ -153,6 +157,27 @@ package struct FolderComparison {
             difference: found.difference, ci95: found.ci95,
             standardError: found.standardError, p: found.p, n: found.n,
             isEqualInEveryPair: found.isEqualInEveryPair)
+    }
+
+    /// As they are compared: of both folders together, since what is worst is the same on both sides.
+    private func compared(
+        _ metric: String, _ arm: (first: String, second: String)
+    ) -> (SubjectValues, SubjectValues)? {
+        guard let outcome = Outcome.named(metric),
+            let one = first.study.arms.firstIndex(where: { $0.name == arm.first }),
+            let other = second.study.arms.firstIndex(where: { $0.name == arm.second })
+        else { return nil }
+        let columns = first.ended.joined(with: second.ended)
+            .charged(first.values(metric) + second.values(metric), outcome)
+        return (columns[one], columns[first.study.arms.count + other])
+    }
+
+    /// How many of an arm ended early on each side.
+    func ended(_ arm: (first: String, second: String)) -> (first: Int, second: Int) {
+        func count(_ folder: FolderValues, _ name: String) -> Int {
+            folder.study.arms.firstIndex { $0.name == name }.map { folder.ended.count($0) } ?? 0
+        }
+        return (count(first, arm.first), count(second, arm.second))
     }
 
     /// Over those whom both have.

@@ -45,8 +45,11 @@ package struct PowerPilot {
         self.outcome = outcome
         self.arm = chosen
         self.reference = reference
-        differences = PairedColumns.differences(
-            values.values(chosen, metric), values.values(reference, metric))
+        let columns = values.compared(outcome)
+        func column(_ arm: String) -> SubjectValues {
+            study.arms.firstIndex { $0.name == arm }.map { columns[$0] } ?? []
+        }
+        differences = PairedColumns.differences(column(chosen), column(reference))
         days = Double(study.duration.seconds) / 86_400
     }
 
@@ -77,21 +80,27 @@ package struct PowerPilot {
         }
         let arms = study.arms.filter { $0.name == arm || $0.name == reference }
         let end = Instant(nanoseconds: halfDays * Nanoseconds.day)
-        let outcome = outcome.name
+        let name = outcome.name
         var quick = study
         quick.record = .summary
         let found = try Workers.map(count: cohort.count, jobs: jobs, isInterrupted: isInterrupted) {
             [quick] index in
             try arms.map { arm in
-                try cohort.session(quick, index: index, arm: arm).run(until: end)
-                    .outcomes[outcome]
+                let lived = try cohort.session(quick, index: index, arm: arm).run(until: end)
+                return (value: lived.outcomes[name], end: lived.end)
             }
         }
-        let isArmFirst = arms.first?.name == arm
-        let differences = found.compactMap { pair -> Double? in
-            guard pair.count == 2, let a = pair[0], let b = pair[1] else { return nil }
-            return isArmFirst ? a - b : b - a
+        var columns = arms.map { _ in SubjectValues() }
+        var ended = EarlyEnds(arms: arms.count)
+        for (subject, pair) in found.enumerated() {
+            for (place, one) in pair.enumerated() {
+                ended.add(subject: subject, arm: place, one.end)
+                if let value = one.value { columns[place].append((subject, value)) }
+            }
         }
+        columns = ended.charged(columns, outcome)
+        let isArmFirst = arms.first?.name == arm
+        let differences = PairedColumns.differences(columns[isArmFirst ? 0 : 1], columns[isArmFirst ? 1 : 0])
         guard differences.count >= PowerPlan.fewestPairs else { return nil }
         return (Double(halfDays), differences)
     }

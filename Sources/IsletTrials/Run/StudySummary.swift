@@ -161,8 +161,7 @@ package struct StudySummary: Sendable {
         outcomes = study.outcomes
         // A value a subject, of each arm and outcome.
         var columns = ArmColumns(study)
-        var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
-        var endedSubjects = study.arms.map { _ in Set<Int>() }
+        var ended = EarlyEnds(arms: study.arms.count)
         var alerts = study.arms.map { _ in AlertSums(columns.spool) }
         var hash = SHA256()
         try store.forEachSummary { session in
@@ -179,11 +178,9 @@ package struct StudySummary: Sendable {
             sessions += 1
             patientDays += session.days
             hash.update(Array("\(session.session):\(session.digest)\n".utf8))
-            counts[session.armIndex].sessions += 1
+            ended.add(session)
             try alerts[session.armIndex].add(session)
             if let reason = session.end.reason {
-                counts[session.armIndex].endedEarly += 1
-                endedSubjects[session.armIndex].insert(session.subjectIndex)
                 failures.append(
                     Failure(
                         session: session.session, subject: session.subject, arm: session.arm,
@@ -203,8 +200,8 @@ package struct StudySummary: Sendable {
         digest = hash.finished().description
         arms = try study.arms.indices.map { arm in
             Arm(
-                name: study.arms[arm].name, sessions: counts[arm].sessions,
-                endedEarly: counts[arm].endedEarly,
+                name: study.arms[arm].name, sessions: ended.sessions[arm],
+                endedEarly: ended.count(arm),
                 outcomes: try columns.estimates(ofArm: arm, study.outcomes),
                 alerts: try alerts[arm].summaries(), policies: try alerts[arm].policies.summaries())
         }
@@ -229,7 +226,7 @@ package struct StudySummary: Sendable {
         // By outcome, whose columns are held meanwhile; they stand by arm.
         var found = study.arms.map { _ in [Comparison]() }
         for outcome in study.outcomes where outcome.isCompared {
-            let values = try columns.compared(outcome, endedSubjects)
+            let values = try columns.compared(outcome, ended)
             for arm in study.arms.indices where arm != reference {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
@@ -248,14 +245,14 @@ package struct StudySummary: Sendable {
         for family in Family.allCases where family.isAdjusted { try adjust(family) }
         var gate = study.arms.map { _ in SubjectValues() }
         if study.margin != nil, let outcome = study.outcomes.first(where: { $0.name == study.gate }) {
-            gate = try columns.compared(outcome, endedSubjects)
+            gate = try columns.compared(outcome, ended)
         }
         claims = StudyClaims(of: study, comparisons: comparisons, values: { gate[$0] }) {
             Self.gateInterval($0, level: $1, arm: $2, study: study)
         }
         selection = StudySelection(of: study, arms: arms, comparisons: comparisons, claims: claims)
         if let sweep = study.sweep, sweep.mode == .closed {
-            self.sweep = try closedView(sweep, of: study) { try columns.compared($0, endedSubjects) }
+            self.sweep = try closedView(sweep, of: study) { try columns.compared($0, ended) }
             self.sweep?.speak(of: study, claims, selection)
         }
     }

@@ -73,20 +73,24 @@ package struct Sensitivity: Sendable {
         _ study: Study, _ variant: SensitivityPlan.Variant?, _ store: any ResultStore
     ) throws -> Result {
         let outcomes = study.primary.compactMap { name in Outcome.all.first { $0.name == name } }
-        var columns = study.arms.map { _ in outcomes.map { _ in SubjectValues() } }
+        // By outcome, by arm.
+        var columns = outcomes.map { _ in study.arms.map { _ in SubjectValues() } }
+        var ended = EarlyEnds(arms: study.arms.count)
         var hash = SHA256()
         try store.forEachSummary { session in
             hash.update(Array("\(session.session):\(session.digest)\n".utf8))
+            ended.add(session)
             for (place, outcome) in outcomes.enumerated() {
                 guard let value = session.outcomes[outcome.name], value.isFinite else { continue }
-                columns[session.armIndex][place].append((session.subjectIndex, value))
+                columns[place][session.armIndex].append((session.subjectIndex, value))
             }
         }
         let rankings = outcomes.indices.map { place in
+            let compared = ended.charged(columns[place], outcomes[place])
             var pairs: [Pair] = []
             for one in study.arms.indices {
                 for other in study.arms.indices where other > one {
-                    let differences = PairedColumns.differences(columns[other][place], columns[one][place])
+                    let differences = PairedColumns.differences(compared[other], compared[one])
                     guard let mean = try? Statistics.mean(differences) else { continue }
                     let interval =
                         differences.count < Statistics.fewestPairs
@@ -99,7 +103,7 @@ package struct Sensitivity: Sendable {
             }
             return Ranking(
                 outcome: outcomes[place],
-                means: study.arms.indices.map { try? Statistics.mean(columns[$0][place].map(\.value)) },
+                means: study.arms.indices.map { try? Statistics.mean(columns[place][$0].map(\.value)) },
                 pairs: pairs)
         }
         return Result(variant: variant, digest: hash.finished().description, rankings: rankings)

@@ -66,6 +66,8 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
         for issue in PumpIssue.allCases {
             if let text = open[issue] {
                 guard issuedMeanwhile.contains(issue) || !known.contains(issue) else { continue }
+                // Issued anew it is another one: the one that was known was taken back.
+                if known.contains(issue) { alerts?.pumpDidRetract(issue) }
                 alerts?.pumpDidIssue(issue, text: text)
             } else if known.contains(issue) {
                 alerts?.pumpDidRetract(issue)

@@ -337,7 +337,9 @@ public final class Session {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams, steps: steps,
             alerts: tallies,
-            person: personFacts.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
+            person: personFacts.map {
+                PersonOutcomeFacts($0, plasma: truth, reached: reached, endedEarly: reason != nil)
+            },
             sessionTruth: sessionTruth,
             metrics: AlertMetrics(
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),

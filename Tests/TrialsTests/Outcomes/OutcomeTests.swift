@@ -4,6 +4,7 @@ import IsletFiles
 import IsletAlerts
 import IsletDevices
 import IsletKernel
+import IsletPeople
 import Testing
 
 @testable import IsletTrials
@@ -34,6 +35,35 @@ struct OutcomeTests {
             #expect(outcome.meaning.count > 10 && !outcome.meaning.contains("\n"))
             #expect(Outcome.named(outcome.name)?.meaning == outcome.meaning)
         }
+    }
+
+    /// Harm: an alarm that wakes people an hour before they are low looks worse than one that wakes nobody.
+    @Test("count who is awake as awake, whatever woke them, and what nobody could see to its end as nothing")
+    func sleptThrough() {
+        /// Low from minute 90 to 130, of a night that ends at minute 480; or from `low` on.
+        func lows(
+            awake: [ClosedRange<Int64>] = [], risesAt rising: Int64 = 480, low: Range<Int> = 18..<26,
+            endedEarly: Bool = false
+        ) -> PersonOutcomeFacts {
+            var facts = PersonFacts()
+            facts.nights = [(.start, .minutes(rising))]
+            facts.awake = awake.map { (.minutes($0.lowerBound), .minutes($0.upperBound)) }
+            let plasma = (0..<36).map { low.contains($0) ? Float(60) : 120 }
+            return PersonOutcomeFacts(facts, plasma: plasma, reached: .minutes(180), endedEarly: endedEarly)
+        }
+        func counts(_ facts: PersonOutcomeFacts) -> [Int] {
+            [facts.nightLows.level1, facts.sleptThrough.level1, facts.sleptThrough.level2]
+        }
+        #expect(counts(lows()) == [1, 1, 0])
+        // Woken at 50 min, they ate at 70 and look again at 95; one that is over by then was another one.
+        #expect(counts(lows(awake: [50...95])) == [1, 0, 0])
+        #expect(counts(lows(awake: [50...85])) == [1, 1, 0])
+        #expect(counts(lows(awake: [140...150])) == [1, 1, 0])
+        // They get up in it; or the session ends, in its time or because of it.
+        #expect(counts(lows(risesAt: 120)) == [0, 0, 0])
+        #expect(counts(lows(low: 30..<36)) == [0, 0, 0])
+        #expect(counts(lows(low: 30..<36, endedEarly: true)) == [1, 1, 0])
+        #expect(counts(lows(awake: [160...170], low: 30..<36)) == [1, 0, 0])
     }
 
     @Test("of the sensor stand beside those of the body, one for one")

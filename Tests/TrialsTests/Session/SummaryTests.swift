@@ -114,6 +114,26 @@ struct SummaryTests {
         #expect(abs(left.difference - expected) < 1e-9, "\(left.difference) \(expected)")
     }
 
+    /// Harm: an arm that can't ring is shown to ring more, as those who left it have the worst value of the other.
+    @Test("invents no value for an arm of which nobody can have the outcome")
+    func endsWithoutTheOutcome() {
+        let outcome = Outcome.named("tbr_70_percent")
+        func charged(_ columns: [SubjectValues], ended: [Int]) -> [[Double]] {
+            var ends = EarlyEnds(arms: 2)
+            for subject in 0..<4 {
+                ends.add(subject: subject, arm: 0, .completed)
+                ends.add(
+                    subject: subject, arm: 1, ended.contains(subject) ? .endedEarly(reason: "") : .completed)
+            }
+            return outcome.map { ends.charged(columns, $0).map { $0.map(\.value) } } ?? []
+        }
+        let all: SubjectValues = (0..<4).map { ($0, Double($0)) }
+        #expect(charged([all, []], ended: [1, 2]) == [[0, 1, 2, 3], []])
+        #expect(charged([all, all], ended: [1, 2]) == [[0, 1, 2, 3], [0, 3, 3, 3]])
+        // All of it are gone: that is what it is compared by.
+        #expect(charged([all, []], ended: [0, 1, 2, 3]) == [[0, 1, 2, 3], [3, 3, 3, 3]])
+    }
+
     @Test("has a digest that every session's digest enters")
     func digest() throws {
         let whole = try StudySummary(of: study.get(), store: MadeStore(summaries()))
