@@ -231,4 +231,27 @@ import Testing
         #expect(abs(bench.simulator.bolusUnits - given - 3) < 1e-9, "\(bench.simulator.bolusUnits - given)")
         #expect(bench.sent.filter { $0.act == .cancelBolus }.count <= 2)
     }
+
+    /// Harm: corrections on top of a lunch's insulin that another pump gave before it came in this one's place.
+    @Test(arguments: [true, false]) func `another pump brings what it gave before`(_ gave: Bool) throws {
+        let bench = try LinkBench()
+        try bench.openLoop()
+        try bench.live(untilMinute: 61)
+        #expect(bench.inspect { $0.status.insulinKnownSince } == nil)
+        let before = try #require(bench.inspect { $0.basalDelivered })
+        bench.alter = { report in
+            report.device = "another"
+            guard gave else { return report.bolus = nil }
+            var bolus = PumpReport.Bolus(id: 400, units: 6, deliveredUnits: 6, isRunning: false)
+            bolus.secondsAgo = 3600
+            report.bolus = bolus
+        }
+        try bench.live(untilMinute: 80)
+        let since = bench.inspect { $0.status.insulinKnownSince }
+        #expect((since != nil) == gave)
+        let counted = try #require(bench.inspect { $0.basalDelivered }).units - before.units
+        // An hour of the eight in which it acts is over, and the programme ran.
+        let expected = (gave ? 6 * 7.0 / 8 : 0) + 1.2 * 19 / 60
+        #expect(abs(counted - expected) < 0.15, "\(counted) U")
+    }
 }

@@ -79,9 +79,13 @@ extension LinkedPump {
         guard let bolus, bolus.units >= pulse.units / 2,
             (bolus.secondsAgo ?? 0) < Double(LinkTiming.insulinActs) / Double(Nanoseconds.second)
         else { return }
-        surplus += earlierCounts.units
+        // What the pump before had given before it was met counts on, told to the loop already or not.
+        let told = earlierCounts
+        let waiting = max(.zero, (earlier?.amount ?? .zero) - told)
+        surplus += told.units
         earlier = nil
         noteEarlier(bolus)
+        if waiting > .zero { earlier = ((earlier?.amount ?? .zero) + waiting, now) }
         knownSince = now
     }
 

@@ -27,6 +27,14 @@ struct EarlyEnds: Sendable {
 
     func count(_ arm: Int) -> Int { subjects[arm].count }
 
+    /// Of these arms, in this order.
+    func of(_ arms: [Int]) -> EarlyEnds {
+        var some = self
+        some.subjects = arms.map { subjects[$0] }
+        some.sessions = arms.map { sessions[$0] }
+        return some
+    }
+
     /// The arms of both, this one's first.
     func joined(with other: EarlyEnds) -> EarlyEnds {
         var all = self

@@ -51,8 +51,12 @@ package struct FolderValues {
     /// An outcome's values by arm, each by rising subject, as they are.
     func values(_ outcome: String) -> [SubjectValues] { columns.map { $0[outcome] ?? [] } }
 
-    /// The same, as arms are compared: who ended early has the worst.
-    func compared(_ outcome: Outcome) -> [SubjectValues] { ended.charged(values(outcome.name), outcome) }
+    /// Those of some arms, as these are compared with each other: who ended early has the worst of them.
+    func compared(_ outcome: Outcome, _ arms: [String]) -> [SubjectValues] {
+        let places = arms.compactMap { name in study.arms.firstIndex { $0.name == name } }
+        let columns = values(outcome.name)
+        return ended.of(places).charged(places.map { columns[$0] }, outcome)
+    }
 }
 
 package struct FolderComparison {

@@ -45,11 +45,8 @@ package struct PowerPilot {
         self.outcome = outcome
         self.arm = chosen
         self.reference = reference
-        let columns = values.compared(outcome)
-        func column(_ arm: String) -> SubjectValues {
-            study.arms.firstIndex { $0.name == arm }.map { columns[$0] } ?? []
-        }
-        differences = PairedColumns.differences(column(chosen), column(reference))
+        let compared = values.compared(outcome, [chosen, reference])
+        differences = compared.count == 2 ? PairedColumns.differences(compared[0], compared[1]) : []
         days = Double(study.duration.seconds) / 86_400
     }
 
