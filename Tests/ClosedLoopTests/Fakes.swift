@@ -161,6 +161,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
 
     func cancelTemporaryBasal() throws {
         guard isConnected else { throw PumpError.notConnected }
+        if answersLater, temporary != nil { throw PumpError.underWay }
         temporary = nil
         noteRate()
     }

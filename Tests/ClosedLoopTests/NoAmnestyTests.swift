@@ -86,6 +86,28 @@ import Testing
         #expect(told.history.given.reduce(0) { $0 + $1.manual.units } == 2)
     }
 
+    /// Harm: an hour at twice the basal is off the books, as the pump could not be asked.
+    @Test func `a person's temporary basal counts while the pump can't be reached`() throws {
+        let heard = Heard()
+        let lab = try Lab(basalSource: .programmed) { input in
+            if let earlier = input.earlier { heard.earlier.append((input.now, earlier)) }
+            return StepOutput()
+        }
+        try lab.live(untilMinute: 61)
+        try lab.executor.inspect {
+            try lab.loop.here { try $0.setTemporaryBasal(multiplier: 2, steps: 24) }
+        }
+        try lab.live(untilMinute: 67)
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 127)
+        lab.executor.inspect { try? lab.loop.here { try $0.hear(givenByHand: InsulinAmount(units: 2)) } }
+        try lab.live(untilMinute: 132)
+        let told = try #require(heard.earlier.last)
+        let basal = told.history.given.filter { $0.manual == .zero && $0.until > .minutes(100) }
+        // An hour and more of 2.4 U/h.
+        #expect(basal.reduce(0) { $0 + $1.amount.units } > 2.3, "\(told.history.given)")
+    }
+
     /// Harm: a meal's insulin was under way when the session ended; it never came, and nobody said so.
     @Test(arguments: [true, false])
     func `what was under way at a session's end is told once it is known not to have come`(

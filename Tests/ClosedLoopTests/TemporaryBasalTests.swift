@@ -172,6 +172,21 @@ struct TemporaryBasalTests {
         #expect(other.pump.temporaries.count <= 2)
     }
 
+    @Test("whose cancellation a linked pump has not confirmed is cancelled where the loop opens")
+    func cancellationIsLost() throws {
+        let lab = try lab { Self.rate($0.algorithmTime == 0 ? 2.5 : 0, $0.algorithmTime == 0 ? 30 : 0) }
+        try lab.live(untilMinute: 3)
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 2.5])
+        lab.pump.answersLater = true
+        try lab.live(untilMinute: 7)
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 2.5])
+        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(true) } }
+        lab.pump.answersLater = false
+        try lab.live(untilMinute: 9)
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 2.5, 1.2])
+        #expect(lab.memory.temporaryBasal == nil)
+    }
+
     @Test("that never flowed lacks what did not flow over its wait: the one before counts to its own end")
     func endedMeanwhile() throws {
         let lab = try lab {
