@@ -27,14 +27,22 @@ public enum StepAnswer: Sendable {
 
 /// What a step that is held asks: its algorithm, where that is outside, and who listens beside it.
 public struct HeldQuestion: Sendable {
-    /// nil where the algorithm is built in.
-    public var algorithm: StepQuestion?
-    /// nil where nobody listens.
-    public var listener: StepQuestion?
+    /// The first that is asked: both questions have the step's input.
+    public let asked: StepQuestion
+    private let isOfAlgorithm: Bool
+    /// Who listens beside an algorithm outside.
+    private let beside: StepQuestion?
 
-    public init(algorithm: StepQuestion? = nil, listener: StepQuestion? = nil) {
-        (self.algorithm, self.listener) = (algorithm, listener)
+    public init(algorithm: StepQuestion, listener: StepQuestion? = nil) {
+        (asked, isOfAlgorithm, beside) = (algorithm, true, listener)
     }
+
+    public init(listener: StepQuestion) { (asked, isOfAlgorithm, beside) = (listener, false, nil) }
+
+    /// nil where the algorithm is built in.
+    public var algorithm: StepQuestion? { isOfAlgorithm ? asked : nil }
+    /// nil where nobody listens.
+    public var listener: StepQuestion? { isOfAlgorithm ? beside : asked }
 }
 
 /// What is said to it.

@@ -346,10 +346,12 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     private func takeInputs(upTo limit: Instant) throws {
         let inputs = inputQueue.withLock { queue in
+            // Nearly always: what is empty is not made empty again.
+            guard !queue.isEmpty else { return [ExternalInput]?.none }
             defer { queue.removeAll() }
             return queue
         }
-        guard !inputs.isEmpty, !hasEnded else { return }
+        guard let inputs, !hasEnded else { return }
         // What happened up to now happens before the input: catch up first, then stamp it with an instant that
         // no event of the past shares, so that a replay finds the same order.
         if limit != .distantFuture {

@@ -11,8 +11,6 @@ import IsletKernel
 /// A step that has been asked and not answered.
 struct HeldStep {
     var question: HeldQuestion
-    /// Whichever of its questions there is: both have the step's input.
-    var asked: StepQuestion
     /// What the pump had given by itself when it was asked.
     var basalGiven: InsulinAmount?
 }
@@ -23,26 +21,32 @@ extension LoopController {
 
     /// - Throws: `NobodyAsked` where neither an algorithm nor a listener is outside.
     func ask(_ input: consuming StepInput, basalGiven: InsulinAmount?) throws {
-        guard let asked = (outsideState ?? listener)?.question(input) else { throw NobodyAsked() }
-        let question =
-            outsideState == nil
-            ? HeldQuestion(listener: asked)
-            : HeldQuestion(algorithm: asked, listener: listener?.question(asked.input))
-        if let answers { return try take(try answers(question), to: asked, basalGiven) }
-        held = HeldStep(question: question, asked: asked, basalGiven: basalGiven)
+        let question: HeldQuestion
+        if let outsideState {
+            let asked = outsideState.question(input)
+            question = HeldQuestion(algorithm: asked, listener: listener?.question(asked.input))
+        } else if let listener {
+            question = HeldQuestion(listener: listener.question(input))
+        } else {
+            throw NobodyAsked()
+        }
+        if let answers, let answer = try answers(question) {
+            return try take(answer, to: question.asked, basalGiven)
+        }
+        held = HeldStep(question: question, basalGiven: basalGiven)
         executor.hold()
     }
 
-    /// Who answers within the step from here on, where nobody need wait for an answer.
-    public func askWithin(_ answers: @escaping (HeldQuestion) throws -> HeldAnswer) {
+    /// Who hears each question within its step from here on.
+    /// - Parameter answers: nil where the answer comes later: the session is held.
+    public func askWithin(_ answers: @escaping (HeldQuestion) throws -> HeldAnswer?) {
         self.answers = answers
     }
 
     /// Finishes the step that the session is held at.
-    public func answer(_ answer: HeldAnswer) throws {
-        guard let step = held else { return }
-        held = nil
-        try take(answer, to: step.asked, step.basalGiven)
+    public func answer(_ answer: borrowing HeldAnswer) throws {
+        guard let step = held.take() else { return }
+        try take(answer, to: step.question.asked, step.basalGiven)
         schedule()
     }
 

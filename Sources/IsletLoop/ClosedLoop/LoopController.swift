@@ -46,7 +46,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// What the session is held at; nil where it isn't.
     var held: HeldStep?
     /// Who answers within the step; nil where the session is held for that.
-    var answers: ((HeldQuestion) throws -> HeldAnswer)?
+    var answers: ((HeldQuestion) throws -> HeldAnswer?)?
     var atDeath: StateAtDeath<LoopMemory>
     /// What the first launch continues from instead of starting a session; nil ordinarily.
     var adopted: LoopMemory?

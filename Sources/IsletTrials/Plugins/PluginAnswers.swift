@@ -9,12 +9,10 @@ import IsletFiles
 
 struct PluginAnswers {
     private let ready: PluginReady
-    private let questions: [(member: Int, question: StepQuestion)]
-    private let members: [PluginPerson]
+    private let asked: [AskedStep]
 
-    init(
-        _ ready: PluginReady, _ questions: [(member: Int, question: StepQuestion)], _ members: [PluginPerson]
-    ) { (self.ready, self.questions, self.members) = (ready, questions, members) }
+    /// - Parameter asked: whom it is about, in order.
+    init(_ ready: PluginReady, _ asked: [AskedStep]) { (self.ready, self.asked) = (ready, asked) }
 
     private struct Failed {
         var handle: Int64
@@ -33,10 +31,9 @@ struct PluginAnswers {
         let count = ready.isListener ? own.count : doses.count
         let what = ready.isListener ? "numbers" : "doses"
         var (answers, next): ([PluginAnswer], Int) = ([], 0)
-        answers.reserveCapacity(questions.count)
-        for place in questions.indices {
-            let handle = Int64(members[questions[place].member].slot)
-            let step = questions[place].question.input.algorithmTime
+        answers.reserveCapacity(asked.count)
+        for whom in asked {
+            let (handle, step) = (whom.handle, whom.step)
             if !failed.isEmpty,
                 let problem = failed.first(where: { $0.handle == handle && $0.step == step })
             {
@@ -44,7 +41,7 @@ struct PluginAnswers {
                 continue
             }
             guard next < count else {
-                throw .init("an answer of \(count) \(what) for \(questions.count) steps")
+                throw .init("an answer of \(count) \(what) for \(asked.count) steps")
             }
             let numbers = own.indices.contains(next) ? own[next] : nil
             let dose =
@@ -62,7 +59,7 @@ struct PluginAnswers {
             throw .init(
                 next == count
                     ? "numbers of \(own.count) steps beside \(count) doses"
-                    : "an answer of \(count) \(what) for \(questions.count) steps")
+                    : "an answer of \(count) \(what) for \(asked.count) steps")
         }
         return answers
     }
@@ -121,7 +118,7 @@ struct PluginAnswers {
     /// - Returns: nil where more bytes are needed.
     func packed(_ bytes: [UInt8]) throws(PluginFrame.NoFrame) -> ([PluginAnswer], end: Int)? {
         var (start, failed, own): (Int, [Failed], [OwnRow]?) = (0, [], nil)
-        while let frame = try PluginFrame.read(bytes, from: start, mostRows: questions.count) {
+        while let frame = try PluginFrame.read(bytes, from: start, mostRows: asked.count) {
             let body = frame.body.lowerBound
             switch frame.kind {
             case .fail:
@@ -131,7 +128,7 @@ struct PluginAnswers {
                         handle: Int64(bitPattern: PluginFrame.cell(bytes, body)),
                         step: Int64(bitPattern: PluginFrame.cell(bytes, body + 8)),
                         text: printable(text, limit: 1000)))
-                guard failed.count <= questions.count else { throw .init("more failures than steps") }
+                guard failed.count <= asked.count else { throw .init("more failures than steps") }
             case .own:
                 guard own == nil, !ready.numbers.isEmpty else { throw .init("numbers that nobody expects") }
                 own = (0..<frame.rows).map { Self.own(bytes, body + $0 * StepFields.own.count * 8) }
@@ -180,10 +177,10 @@ struct PluginAnswers {
             if let problem = value["fail"] {
                 guard case .integer(let handle) = problem["handle"],
                     case .integer(let step) = problem["step"],
-                    case .string(let text) = problem["text"], failed.count < questions.count
+                    case .string(let text) = problem["text"], failed.count < asked.count
                 else { throw .init("a `fail` without handle, step and text") }
                 failed.append(Failed(handle: handle, step: step, text: printable(text, limit: 1000)))
-            } else if case .array(let rows) = value["own"], rows.count <= questions.count,
+            } else if case .array(let rows) = value["own"], rows.count <= asked.count,
                 !ready.numbers.isEmpty, own == nil
             {
                 var told: [OwnRow] = []
@@ -193,7 +190,7 @@ struct PluginAnswers {
                     guard bytes.count == end + 1 else { throw .init("bytes behind the answer") }
                     return (try answers([], told, failed), end + 1)
                 }
-            } else if case .array(let rows) = value["dose"], rows.count <= questions.count, !ready.isListener
+            } else if case .array(let rows) = value["dose"], rows.count <= asked.count, !ready.isListener
             {
                 var doses: [DoseRow] = []
                 for row in rows { doses.append(try PluginLines.dose(row)) }
@@ -204,7 +201,7 @@ struct PluginAnswers {
             }
             start = end + 1
         }
-        guard bytes.count <= PluginLines.longestRow * (3 * questions.count + 2) else {
+        guard bytes.count <= PluginLines.longestRow * (3 * asked.count + 2) else {
             throw .init("a line without an end")
         }
         return nil

@@ -31,12 +31,18 @@ package final class PluginGroup {
     private let seat: PluginSeat
     private var told: [BeginRow?]
     private var bytes: [UInt8] = []
+    /// What waits to be asked: who begins, the hours before, and the steps.
+    private var (begun, history): ([BeginRow], [HistoryRow]) = ([], [])
+    private var steps: AskedSteps
+    /// Of a library within this program, which has answered already.
+    private var inside: [(member: Int, answer: PluginAnswer)] = []
     private var isOver = false
 
     /// - Throws: `PluginFailure`, `PluginTimeout`.
     package init(_ host: PluginHost, members: [PluginPerson]) throws {
         (self.host, self.members) = (host, members)
         told = Array(repeating: nil, count: members.count)
+        steps = AskedSteps(isPacked: host.ready.isPacked, members: members.count)
         seat = try host.seat(of: members)
     }
 
@@ -52,20 +58,49 @@ package final class PluginGroup {
     /// - Parameter questions: members by their place, in the order of slots.
     /// - Returns: in the same order.
     package func ask(_ questions: [(member: Int, question: StepQuestion)]) throws -> [PluginAnswer] {
+        for (member, question) in questions { add(member, question) }
+        return try answers()
+    }
+
+    /// Asks for the first member alone: within this program nothing is made for that but the answer.
+    func ask(_ question: StepQuestion) throws -> PluginAnswer {
+        if case .inside(let seats) = seat { return answerInside(seats, 0, question) }
+        return try ask([(0, question)])[0]
+    }
+
+    /// What somebody asks waits for `answers`. It is written here, while the session that asks is in the processor's caches, and not when all have asked.
+    /// - Parameter member: by its place; each asks once, in any order.
+    func add(_ member: Int, _ question: StepQuestion) {
+        if case .inside(let seats) = seat {
+            inside.append((member, answerInside(seats, member, question)))
+            return
+        }
+        rows(member, question) {
+            begun.append($0)
+        } history: {
+            history.append($0)
+        }
+        steps.add(member, AskedRow(handle: Int64(members[member].slot), question: question))
+    }
+
+    /// Asks for all who wait.
+    /// - Returns: in the order of slots.
+    func answers() throws -> [PluginAnswer] {
         let process: PluginProcess
         switch seat {
-        case .inside(let seats): return questions.map { answerInside(seats, $0.member, $0.question) }
+        case .inside:
+            defer { inside.removeAll(keepingCapacity: true) }
+            return inside.sorted { $0.member < $1.member }.map(\.answer)
         case .process(let running): process = running
         }
-        write(questions)
-        let place = { [members] in
-            guard let first = questions.first else { return "" }
-            let others = questions.count > 1 ? " and \(questions.count - 1) more" : ""
-            return
-                "step \(first.question.input.algorithmTime) of slot \(members[first.member].slot)\(others), minute \(Int(first.question.input.now.minutes))"
+        let asked = write()
+        let place = {
+            guard let first = asked.first else { return "" }
+            let others = asked.count > 1 ? " and \(asked.count - 1) more" : ""
+            return "step \(first.step) of slot \(first.handle)\(others), minute \(Int(first.now.minutes))"
         }
         do {
-            let reader = PluginAnswers(host.ready, questions, members)
+            let reader = PluginAnswers(host.ready, asked)
             return host.ready.isPacked
                 ? try process.call(bytes, at: place, isAsked: true) { (bytes) throws(PluginFrame.NoFrame) in
                     try reader.packed(bytes)
@@ -77,13 +112,6 @@ package final class PluginGroup {
             stop()
             throw error
         }
-    }
-
-    /// Asks for the first member alone: within this program nothing is made for that but the answer.
-    func ask(_ question: StepQuestion) throws -> PluginAnswer {
-        if case .inside(let seats) = seat { return answerInside(seats, 0, question) }
-        let answers = try ask([(0, question)])
-        return answers[0]
     }
 
     private func answerInside(_ seats: LibrarySeats, _ member: Int, _ question: StepQuestion) -> PluginAnswer
@@ -134,23 +162,15 @@ package final class PluginGroup {
 
     // MARK: Questions
 
-    private func write(_ questions: [(member: Int, question: StepQuestion)]) {
-        var begun: [BeginRow] = []
-        var history: [HistoryRow] = []
-        var steps: [AskedRow] = []
-        steps.reserveCapacity(questions.count)
-        for (member, question) in questions {
-            rows(member, question) {
-                begun.append($0)
-            } history: {
-                history.append($0)
-            }
-            steps.append(AskedRow(handle: Int64(members[member].slot), question: question))
-        }
+    /// Writes what is sent: who waits, waits no more.
+    /// - Returns: whom it asks about, in the order of slots.
+    private func write() -> [AskedStep] {
         bytes.removeAll(keepingCapacity: true)
         write(.begin, "begin", begun, StepFields.begin)
         write(.history, "history", history, StepFields.history)
-        write(.step, "step", steps, StepFields.step)
+        begun.removeAll(keepingCapacity: true)
+        history.removeAll(keepingCapacity: true)
+        return steps.take(into: &bytes)
     }
 
     /// What goes before somebody's step.

@@ -26,7 +26,7 @@ struct PluginHosts: Sendable {
     var areWithin: Bool { !isEmpty && all.allSatisfy(\.isWithin) }
 
     /// What answers somebody who asks within the step.
-    func answers(to asker: PluginAsker) -> (HeldQuestion) throws -> HeldAnswer {
+    func answers(to asker: PluginAsker) -> (HeldQuestion) throws -> HeldAnswer? {
         let seats = PluginSeats(self, [asker])
         return { try seats.ask($0) }
     }
@@ -50,100 +50,115 @@ struct PluginAsker: Sendable {
 
 /// Used by one thread at a time.
 final class PluginSeats {
-    private let hosts: PluginHosts
+    /// A program, and those of its processes that these sessions ask.
+    private struct Asked {
+        let host: PluginHost
+        let isTogether: Bool
+        let seed: @Sendable (PluginAsker) -> UInt64
+        /// One for all where it runs `together`, else one for each, made when it is first asked.
+        var groups: [PluginGroup?]
+
+        init?(_ host: PluginHost?, of askers: Int, seed: @escaping @Sendable (PluginAsker) -> UInt64) {
+            guard let host else { return nil }
+            (self.host, self.seed, isTogether) = (host, seed, host.ready.isTogether)
+            groups = Array(repeating: nil, count: isTogether ? 1 : askers)
+        }
+
+        /// The process that somebody asks, made where it is asked first.
+        mutating func group(of member: Int, _ askers: [PluginAsker]) throws -> PluginGroup {
+            let place = isTogether ? 0 : member
+            if let known = groups[place] { return known }
+            let members = isTogether ? askers : [askers[member]]
+            let new = try PluginGroup(
+                host, members: members.map { PluginPerson(slot: host.slot(of: $0.index), seed: seed($0)) })
+            groups[place] = new
+            return new
+        }
+
+        mutating func add(_ member: Int, _ question: StepQuestion, _ askers: [PluginAsker]) throws {
+            try group(of: member, askers).add(isTogether ? member : 0, question)
+        }
+
+        /// - Parameter members: who asks, in order.
+        func answers(_ members: [Int]) throws -> [PluginAnswer] {
+            if isTogether { return try groups[0]?.answers() ?? [] }
+            var answers: [PluginAnswer] = []
+            for member in members { answers += try groups[member]?.answers() ?? [] }
+            return answers
+        }
+    }
+
     private let askers: [PluginAsker]
-    /// One for all where a program runs `together`, else one for each, made when it is first asked.
-    private var algorithm: [PluginGroup?]
-    private var listener: [PluginGroup?]
+    private let haveNumbers: Bool
+    private var algorithm: Asked?
+    private var listener: Asked?
+    /// Why what was asked can't be answered.
+    private var failure: (any Error)?
 
     init(_ hosts: PluginHosts, _ askers: [PluginAsker]) {
-        (self.hosts, self.askers) = (hosts, askers)
-        func seats(_ host: PluginHost?) -> [PluginGroup?] {
-            Array(repeating: nil, count: host?.ready.isTogether == true ? 1 : askers.count)
-        }
-        (algorithm, listener) = (seats(hosts.algorithm), seats(hosts.listener))
+        (haveNumbers, self.askers) = (hosts.haveNumbers, askers)
+        algorithm = Asked(hosts.algorithm, of: askers.count) { $0.seeds.algorithm }
+        listener = Asked(hosts.listener, of: askers.count) { $0.seeds.listener }
     }
 
     /// Asks for the only session, without a list of one: nearly every question of a program within this one is such.
     /// - Throws: `PluginFailure`, `PluginTimeout`.
     func ask(_ question: HeldQuestion) throws -> HeldAnswer {
-        guard let host = hosts.listener, let asked = question.listener else {
-            return try askAlgorithm(question)
+        var answer = HeldAnswer(numbers: haveNumbers ? [] : nil)
+        if algorithm != nil, let asked = question.algorithm {
+            answer = heard(try algorithm?.group(of: 0, askers).ask(asked))
         }
-        var answer = try askAlgorithm(question)
-        take(try group(host, &listener, 0, askers) { $0.seeds.listener }.ask(asked), of: host, &answer)
+        if listener != nil, let asked = question.listener {
+            take(try listener?.group(of: 0, askers).ask(asked), &answer)
+        }
         return answer
     }
 
-    private func askAlgorithm(_ question: HeldQuestion) throws -> HeldAnswer {
-        guard let host = hosts.algorithm, let asked = question.algorithm else {
-            return HeldAnswer(numbers: hosts.haveNumbers ? [] : nil)
+    /// What a session asks waits for `answers`, which says what has gone wrong by then, too.
+    /// - Parameter member: by its place; each asks once, in any order.
+    func add(_ member: Int, _ question: HeldQuestion) {
+        guard failure == nil else { return }
+        do {
+            if let asked = question.algorithm { try algorithm?.add(member, asked, askers) }
+            if let asked = question.listener { try listener?.add(member, asked, askers) }
+        } catch {
+            failure = error
         }
-        let said = try group(host, &algorithm, 0, askers) { $0.seeds.algorithm }.ask(asked)
-        if case .failed(let cause) = said.step { host.countFailedStep(cause) }
-        return HeldAnswer(algorithm: said.step, numbers: hosts.haveNumbers ? said.numbers : nil)
     }
 
-    /// Asks for some sessions at once, by their place.
+    /// Asks for some sessions at once.
+    /// - Parameter members: all that `add` was called for since, in the order of their places.
     /// - Returns: in the same order.
     /// - Throws: `PluginFailure`, `PluginTimeout`.
-    func ask(_ asked: [(member: Int, question: HeldQuestion)]) throws -> [HeldAnswer] {
-        let numbers: [OwnNumber]? = hosts.haveNumbers ? [] : nil
-        var answers = asked.map { _ in HeldAnswer(numbers: numbers) }
-        if let host = hosts.algorithm {
-            let said = try ask(host, &algorithm, asked, \.algorithm) { $0.seeds.algorithm }
-            for (place, answer) in said.enumerated() {
-                if case .failed(let cause) = answer.step { host.countFailedStep(cause) }
-                answers[place].algorithm = answer.step
-                answers[place].numbers? += answer.numbers
-            }
-        }
-        if let host = hosts.listener {
-            let said = try ask(host, &listener, asked, \.listener) { $0.seeds.listener }
-            for (place, answer) in said.enumerated() { take(answer, of: host, &answers[place]) }
+    func answers(_ members: [Int]) throws -> [HeldAnswer] {
+        if let failure { throw failure }
+        var answers =
+            try algorithm?.answers(members).map(heard)
+            ?? members.map { _ in HeldAnswer(numbers: haveNumbers ? [] : nil) }
+        if let listener {
+            for (place, said) in try listener.answers(members).enumerated() { take(said, &answers[place]) }
         }
         return answers
     }
 
+    /// What the algorithm has said.
+    private func heard(_ said: PluginAnswer?) -> HeldAnswer {
+        if case .failed(let cause) = said?.step { algorithm?.host.countFailedStep(cause) }
+        return HeldAnswer(algorithm: said?.step, numbers: haveNumbers ? said?.numbers ?? [] : nil)
+    }
+
     /// What a program that listens has said.
-    private func take(_ said: PluginAnswer, of listener: PluginHost, _ answer: inout HeldAnswer) {
+    private func take(_ said: PluginAnswer?, _ answer: inout HeldAnswer) {
+        guard let said else { return }
         answer.numbers? += said.numbers
         guard case .failed(let cause) = said.step else { return }
         answer.hasListenerFailed = true
-        listener.countFailedStep(cause)
+        listener?.host.countFailedStep(cause)
     }
 
     /// Nobody of them asks any more.
     func end() {
-        for group in algorithm + listener { group?.end() }
-        (algorithm, listener) = ([], [])
-    }
-
-    private func ask(
-        _ host: PluginHost, _ groups: inout [PluginGroup?], _ asked: [(member: Int, question: HeldQuestion)],
-        _ part: (HeldQuestion) -> StepQuestion?, seed: (PluginAsker) -> UInt64
-    ) throws -> [PluginAnswer] {
-        guard host.ready.isTogether else {
-            var answers: [PluginAnswer] = []
-            for (member, question) in asked {
-                guard let question = part(question) else { continue }
-                answers.append(try group(host, &groups, member, [askers[member]], seed: seed).ask(question))
-            }
-            return answers
-        }
-        return try group(host, &groups, 0, askers, seed: seed).ask(
-            asked.compactMap { member, question in part(question).map { (member, $0) } })
-    }
-
-    /// The group at a place, made where it is asked first.
-    private func group(
-        _ host: PluginHost, _ groups: inout [PluginGroup?], _ place: Int, _ members: [PluginAsker],
-        seed: (PluginAsker) -> UInt64
-    ) throws -> PluginGroup {
-        if let known = groups[place] { return known }
-        let new = try PluginGroup(
-            host, members: members.map { PluginPerson(slot: host.slot(of: $0.index), seed: seed($0)) })
-        groups[place] = new
-        return new
+        for group in (algorithm?.groups ?? []) + (listener?.groups ?? []) { group?.end() }
+        (algorithm, listener) = (nil, nil)
     }
 }

@@ -85,23 +85,24 @@ extension TrialRunner {
         }
         do {
             let seats = PluginSeats(hosts, people.map(\.asker))
-            var asked: [(member: Int, question: HeldQuestion)] = []
+            var asked: [Int] = []
             for (member, session) in people.enumerated() {
-                if let question = session.question(until: nil) { asked.append((member, question)) }
+                session.tellQuestions { seats.add(member, $0) }
+                if session.runToQuestion(until: nil) { asked.append(member) }
             }
             var isReversed = false
             while !asked.isEmpty {
-                let answers = try seats.ask(asked)
+                let answers = try seats.answers(asked)
                 // Each goes on to its next question with its answer, and who was asked last goes on first: a group is larger
                 // than a processor's caches, and what they hold is of those who were last.
                 isReversed.toggle()
-                var next: [(member: Int, question: HeldQuestion)] = []
+                var next: [Int] = []
                 next.reserveCapacity(asked.count)
                 for step in asked.indices {
                     let place = isReversed ? asked.count - 1 - step : step
-                    let member = asked[place].member
+                    let member = asked[place]
                     people[member].answer(answers[place])
-                    if let question = people[member].question(until: nil) { next.append((member, question)) }
+                    if people[member].runToQuestion(until: nil) { next.append(member) }
                 }
                 if isReversed { next.reverse() }
                 asked = next

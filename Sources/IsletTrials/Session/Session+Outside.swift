@@ -10,14 +10,27 @@ import IsletLoop
 extension Session {
     /// Runs up to the next question.
     /// - Returns: nil where the session is over, by its end or a failure.
-    func question(until: Instant?) -> HeldQuestion? {
-        guard failure == nil else { return nil }
+    func question(until: Instant?) -> HeldQuestion? { runToQuestion(until: until) ? heldQuestion : nil }
+
+    /// Runs up to the next question, which whoever is told of questions (`tellQuestions`) has heard by then.
+    /// - Returns: whether there is one: false where the session is over, by its end or a failure.
+    func runToQuestion(until: Instant?) -> Bool {
+        guard failure == nil else { return false }
         do {
             try executor.advance(to: min(until ?? duration, duration))
         } catch {
             failure = error
         }
-        return heldQuestion
+        return executor.isHeld
+    }
+
+    /// Who hears of each question as it is asked; the session is held at it.
+    func tellQuestions(to hear: @escaping (HeldQuestion) -> Void) {
+        let hears: (HeldQuestion) -> HeldAnswer? = { question in
+            hear(question)
+            return nil
+        }
+        executor.inspect { [loop] in loop.here(hears) { $0.askWithin($1) } }
     }
 
     /// What it is held at; nil where it isn't.

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PluginFuzzTests {
     private static let count = ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 20_000 : 1_000_000
 
-    private let members = (0..<3).map { PluginPerson(slot: $0, seed: 0) }
+    private let asked = (0..<3).map { AskedStep(handle: $0, step: 9, now: .minutes(45)) }
     private let questions: [(member: Int, question: StepQuestion)] = (0..<3).map { member in
         let therapy = TherapySettings(
             bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1),
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func answersInFrames() throws {
-        let reader = PluginAnswers(try ready("packed"), questions, members)
+        let reader = PluginAnswers(try ready("packed"), asked)
         var (doses, own): ([UInt8], [UInt8]) = ([], [])
         PluginFrame.own.append(to: &own, rows: 3) { bytes in
             for handle in 0..<UInt64(3) {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func answersInLines() throws {
-        let reader = PluginAnswers(try ready("lines"), questions, members)
+        let reader = PluginAnswers(try ready("lines"), asked)
         let whole = Array(
             """
             {"fail":{"handle":2,"step":9,"text":"no"}}
