@@ -43,6 +43,38 @@ import Testing
         #expect(truth.rebounds.some == 1 && truth.rebounds.all == 2)
     }
 
+    @Test func whatIsUnknownIsInNoRateOfWhatIsFound() {
+        // Lows at 60 and 700, the first one told of; another alert for nothing at 300; a pod missing from 100 to 200, missed. Glucose is unknown for 960 of 1440 min.
+        let rules = [Paper.low] + AlertPolicy.bionicloop.rules.filter { $0.truth == .noPod }
+        #expect(rules.count == 2)
+        func metrics(_ unknown: [(Int64, Int64)], rules: [AlertRule]) -> AlertMetrics {
+            var truth = Paper(
+                name: "", plasma: [(60, 100, 65), (700, 740, 65)], devices: [(.noPod, [(100, 200)])],
+                rules: []
+            ).truth
+            truth.unknown = Paper.set(unknown)
+            let told: [(Int64, AlertEvent.Kind)] = [
+                (60, .raise), (60, .notify), (100, .clear), (300, .raise), (300, .notify), (310, .clear),
+            ]
+            return AlertMetrics(
+                policy: AlertPolicy(name: "paper", rules: rules),
+                events: rules.first?.truth == .low70 ? told.map { AlertEvent(.minutes($0.0), 0, $0.1) } : [],
+                truth: truth)
+        }
+        let known = metrics([], rules: rules)
+        #expect(known[.missedPerDay] == 2 && known[.falsePerDay] == 1)
+        // Where a third of the day is known, glucose is missed three times as often; the pod is known all day.
+        let some = metrics([(400, 690), (770, 1440)], rules: rules)
+        #expect(some[.missed] == 2 && some[.missedPerDay] == 4 && some[.falsePerDay] == 3)
+        let glucose = metrics([(400, 690), (770, 1440)], rules: [rules[0]])
+        #expect(glucose[.missedPerDay] == 3 && glucose[.falsePerDay] == 3)
+        #expect(glucose.missedPerDay(of: .low70) == 3)
+        let pod = metrics([(400, 690), (770, 1440)], rules: [rules[1]])
+        #expect(pod[.missedPerDay] == 1)
+        // Of glucose that nobody knows at all nothing is said.
+        #expect(metrics([(0, 1440)], rules: [rules[0]])[.falsePerDay] == nil)
+    }
+
     // MARK: Matching
 
     @Test func anAlertIsOfAnEpisodeThatBeginsAtMostHalfAnHourAfterIt() {

@@ -15,6 +15,7 @@ package struct AlertMetrics: Sendable {
     package private(set) var silence: SilentMinutes?
 
     private let scores: [TruthScore]
+    private let glucoseDays: Double
 
     package subscript(_ key: AlertMetricKey) -> Double? { values[key.index] }
 
@@ -33,6 +34,11 @@ package struct AlertMetrics: Sendable {
         scores.first { $0.truth == truth }.flatMap {
             $0.matching.detections.isEmpty ? nil : $0.missed.count
         }
+    }
+
+    /// The same a day; of a truth about glucose a day in which that is known.
+    package func missedPerDay(of truth: AlertTruth) -> Double? {
+        glucoseDays > 0 ? missed(of: truth).map { Double($0) / glucoseDays } : nil
     }
 
     /// How long a notification counts as telling where nobody says otherwise, ns.
@@ -71,15 +77,14 @@ package struct AlertMetrics: Sendable {
         heard: Int?
     ) {
         self.scores = scores
+        glucoseDays = truth.glucoseDays
         detections = scores.flatMap(\.matching.detections)
         values = [Double?](repeating: nil, count: AlertMetricKey.all.count)
         if truth.days > 0 {
             judge(truth)
             if hasRules { weigh(burden, truth) }
             if hasBlame { blameSilence() }
-            for (total, perDay) in AlertMetricKey.totals {
-                self[set: perDay] = self[total].map { $0 / truth.days }
-            }
+            takeRates(truth, burden, hasBlame)
         }
         self[set: .acknowledgeDelay] = Self.mean(
             burden.acknowledgeDelays.map { Double($0) / Double(Nanoseconds.minute) })
@@ -107,7 +112,6 @@ package struct AlertMetrics: Sendable {
         let alerts = sum { $0.matching.alerts.count }
         self[set: .ppv] = Self.share(sum { $0.near[1] }, alerts)
         self[set: .ppv30] = Self.share(sum { $0.near[2] }, alerts)
-        self[set: .falsePerDay] = Double(sum { $0.matching.unmatched }) / truth.days
         self[set: .lead] = Self.mean(detections.compactMap(\.leadMinutes))
         self[set: .timeToDetect] = detections.medianDelayMinutes
         guard !detections.isEmpty else { return }
@@ -119,6 +123,27 @@ package struct AlertMetrics: Sendable {
         }
         self[set: .suppressed] =
             Double(scores.reduce(0) { $0 + $1.silent }) / Double(Nanoseconds.minute)
+    }
+
+    /// What is found, missed or false is so much a day in which it is known what was so: where glucose is unknown for a part of the time, that
+    /// is another time for truths about glucose than for the others.
+    private mutating func takeRates(_ truth: SessionTruth, _ burden: AlarmBurden, _ hasBlame: Bool) {
+        let (glucose, other) = (scores.filter { $0.truth.plasma != nil }, scores.filter { $0.truth.plasma == nil })
+        guard glucose.isEmpty || other.isEmpty || truth.glucoseDays == truth.days else {
+            let parts = [glucose, other].map {
+                AlertMetrics(
+                    $0, burden: burden, hasRules: false, truth: truth, hasBlame: hasBlame, heard: nil)
+            }
+            for key in [.falsePerDay] + AlertMetricKey.totals.map(\.perDay) {
+                let rates = parts.compactMap { $0[key] }
+                if !rates.isEmpty { self[set: key] = rates.reduce(0, +) }
+            }
+            return
+        }
+        let days = other.isEmpty ? truth.glucoseDays : truth.days
+        guard days > 0, !scores.isEmpty else { return }
+        self[set: .falsePerDay] = Double(scores.reduce(0) { $0 + $1.matching.unmatched }) / days
+        for (total, perDay) in AlertMetricKey.totals { self[set: perDay] = self[total].map { $0 / days } }
     }
 
     // MARK: Burden

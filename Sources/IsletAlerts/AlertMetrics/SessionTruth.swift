@@ -33,10 +33,14 @@ package struct SessionTruth: Sendable {
     package var nights: IntervalSet?
     /// By instant.
     package var treatments: [Treatment] = []
-    /// Time in which nobody listened, ns: no part of the wear-days.
-    package var unwatched: Int64 = 0
+    /// When nobody listened: no part of the wear-days.
+    package var unwatched = IntervalSet() { didSet { countDays() } }
     /// When nobody knows the plasma: nothing is judged by it there, neither as fine nor as false. Its values are NaN there.
-    package var unknown = IntervalSet()
+    package var unknown = IntervalSet() { didSet { countDays() } }
+    /// The wear-days.
+    package private(set) var days: Double
+    /// Those in which somebody knows the plasma: what is found, missed or false is so much a day of these.
+    package private(set) var glucoseDays: Double
     private var spans: [IntervalSet?]
 
     /// - Parameter plasma: the true plasma glucose, mg/dL, every `interval` nanoseconds from the session's start; empty where there is none.
@@ -44,6 +48,8 @@ package struct SessionTruth: Sendable {
         self.reached = reached
         self.plasma = plasma
         plasmaInterval = interval
+        days = Self.days(reached.nanoseconds)
+        glucoseDays = days
         let (lowest, highest) = Self.range(of: plasma)
         spans = AlertTruth.allCases.map { truth in
             guard let (side, bound) = truth.plasma, !plasma.isEmpty else { return nil }
@@ -71,7 +77,17 @@ package struct SessionTruth: Sendable {
         }
     }
 
-    package var days: Double { Double(reached.nanoseconds - unwatched) / Double(Nanoseconds.day) }
+    private mutating func countDays() {
+        days = Self.days(reached.nanoseconds - unwatched.nanoseconds)
+        glucoseDays = Self.days(reached.nanoseconds - unwatched.union(unknown).nanoseconds)
+    }
+
+    private static func days(_ nanoseconds: Int64) -> Double {
+        Double(nanoseconds) / Double(Nanoseconds.day)
+    }
+
+    /// The days in which it is known whether it was so.
+    func days(of truth: AlertTruth) -> Double { truth.plasma == nil ? days : glucoseDays }
 
     /// Whether nobody can say if it was so between these instants: not known to have been, and the plasma is unknown for a part of the time.
     func isUnknown(_ truth: AlertTruth, _ from: Instant, _ to: Instant) -> Bool {

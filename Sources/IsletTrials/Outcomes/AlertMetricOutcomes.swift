@@ -14,14 +14,14 @@ extension Outcome {
                 row.name, row.words, unit: row.unit, row.meaning + row.undefined, better: row.better,
                 kind: .alerts,
                 compared: row.compared, display: row.isShown ? .differing : .never
-            ) { row.value($0.metrics, $0.days) }
+            ) { row.value($0.metrics) }
         } + aroundLows
         + AlertMetricRow.missedPerDay.map { row in
             Outcome(
                 row.name, row.words, unit: row.unit, row.meaning, better: row.better, kind: .alerts,
                 compared: row.compared
             ) {
-                row.value($0.metrics, $0.days)
+                row.value($0.metrics)
             }
         }
 
@@ -32,7 +32,7 @@ extension Outcome {
             unit: "1/week",
             "true plasma glucose: events below 70 for 120 min or more, per week that the session lived",
             better: .lower, kind: .truth
-        ) { facts in facts.perWeek(Double(facts.sessionTruth.prolonged(.low70).count)) },
+        ) { facts in facts.perKnownWeek(Double(facts.sessionTruth.prolonged(.low70).count)) },
         Outcome(
             "hypo_rebound_fraction", "lows that ended in a high", unit: "",
             "true plasma glucose: share of events below 70 that were followed by more than 180 within 2 h of their end; empty where there were none",
@@ -58,8 +58,7 @@ struct AlertMetricRow: Sendable {
     var compared: Outcome.Compared
     /// Whether a table has a row of it where it differs.
     var isShown = false
-    /// The value, from the metrics and the days that the session lived.
-    var value: @Sendable (AlertMetrics, Double) -> Double?
+    var value: @Sendable (AlertMetrics) -> Double?
 
     /// Keys that have a row of their own elsewhere: of tallies, and of the person.
     private static let elsewhere: [AlertMetricKey] = [
@@ -77,7 +76,7 @@ struct AlertMetricRow: Sendable {
                 name: key.name, words: key.words, unit: key.unit, meaning: key.meaning,
                 undefined: undefined(key),
                 better: key.better, compared: compared(key), isShown: shown.contains(key)
-            ) { metrics, _ in metrics[key] }
+            ) { $0[key] }
         } + glucoseTruths.flatMap(ofTruth)
 
     /// Rows that were added later, and therefore stand at the end.
@@ -87,9 +86,7 @@ struct AlertMetricRow: Sendable {
             unit: "episodes/day",
             meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower,
             compared: .policies
-        ) { metrics, days in
-            days > 0 ? metrics.missed(of: truth).map { Double($0) / days } : nil
-        }
+        ) { $0.missedPerDay(of: truth) }
     }
 
     private static let glucoseTruths = AlertTruth.allCases.filter { $0.plasma != nil }
@@ -132,18 +129,18 @@ struct AlertMetricRow: Sendable {
                 meaning: "alerts_sensitivity_g15 of one truth: \(truth.meaning)",
                 undefined: "; empty without true episodes or without a rule about it", better: .higher,
                 compared: .policies
-            ) { metrics, _ in metrics.sensitivity(to: truth) },
+            ) { $0.sensitivity(to: truth) },
             AlertMetricRow(
                 name: "alerts_ppv_\(name)", words: "right: \(words(truth))", unit: "",
                 meaning: "alerts_ppv of one truth: \(truth.meaning)",
                 undefined: "; empty without alerts about it", better: .higher, compared: .policies
-            ) { metrics, _ in metrics.precision(about: truth) },
+            ) { $0.precision(about: truth) },
             AlertMetricRow(
                 name: "alerts_missed_\(name)", words: "missed: \(words(truth))", unit: "episodes",
                 meaning: "alerts_missed of one truth: \(truth.meaning)",
                 undefined: "; empty without true episodes or without a rule about it" + total,
                 better: .lower, compared: .never
-            ) { metrics, _ in metrics.missed(of: truth).map(Double.init) },
+            ) { $0.missed(of: truth).map(Double.init) },
         ]
     }
 }

@@ -26,7 +26,7 @@ extension Outcome {
             "true plasma glucose: " + key.summary + ", per week that the session lived", better: .lower,
             kind: .truth,
             display: key.isShown ? .always : .never
-        ) { facts in facts.truth?[key].flatMap { facts.perWeek($0) } }
+        ) { facts in facts.truth?[key].flatMap { facts.perKnownWeek($0) } }
     }
 
     /// What the sensor said, readings that arrived late included.

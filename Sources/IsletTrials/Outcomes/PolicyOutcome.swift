@@ -83,7 +83,7 @@ package struct PolicyOutcome: Sendable {
         ]
         + (AlertMetricRow.all + AlertMetricRow.missedPerDay).map { row in
             PolicyOutcome(row.name, row.words, unit: row.unit, row.meaning, better: row.better) { facts in
-                facts.metrics.flatMap { row.value($0, facts.days) }
+                facts.metrics.flatMap { row.value($0) }
             }
         } + soleCauses
 

@@ -39,4 +39,9 @@ struct SessionFacts {
     func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }
     /// Per week lived.
     func perWeek(_ amount: Double) -> Double? { days > 0 ? 7 * amount / days : nil }
+    /// Per week of true glucose, which is all that was lived but for gaps of a recorded trace.
+    func perKnownWeek(_ amount: Double) -> Double? {
+        let days = sessionTruth.glucoseDays
+        return days > 0 ? 7 * amount / days : nil
+    }
 }

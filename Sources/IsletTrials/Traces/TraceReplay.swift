@@ -236,7 +236,7 @@ package struct TraceReplay: Sendable {
             localMilliseconds: trace.readings.map { $0.time + offset }, mgdl: trace.readings.map(\.mgdl),
             span: trace.span.lowerBound + offset...trace.span.upperBound + offset)
         var truth = SessionTruth(plasma: sums.truth.values, every: TraceTruth.interval, reached: sums.reached)
-        truth.unwatched = sums.reached.nanoseconds - sums.watched.nanoseconds
+        truth.unwatched = IntervalSet([Interval(.start, sums.reached)]).subtracting(sums.watched)
         truth.unknown = sums.truth.unknown
         let interval = (glucose.intervalMilliseconds ?? 0) * (Nanoseconds.second / 1000)
         truth[.sensorGap] = SessionTruth.gaps(

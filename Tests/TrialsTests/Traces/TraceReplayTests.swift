@@ -182,6 +182,48 @@ struct TraceReplayTests {
     }
 
     @Test(
+        "what is missed, false or low is so much a day of known glucose: readings that are missing each night make no quieter days",
+        arguments: [false, true])
+    func rates(hasGaps: Bool) throws {
+        // Rings below 50 only: each day's low of 90 minutes at 60 is missed, each day's single reading of 45 is a false alarm. The sensor is silent for eight hours of
+        // each night, or says 120.
+        let rules = "  - { code: LOW, when: glucose < 50, truth: low70 }\n"
+        let watches = "  - { code: SILENCE, when: readingAge > 60 }\n"
+        let days = 6.0
+        var text = "time,glucose_mgdl\n"
+        for day in 0..<Int(days) {
+            text += lines(stride(from: 1440 * day, to: 1440 * (day + 1), by: 5)) { minute in
+                switch minute % 1440 {
+                case 300..<390: 60
+                case 700: 45
+                default: 120
+                }
+            }.split(separator: "\n").enumerated().filter { !hasGaps || $0.offset < 192 }.map {
+                $0.element + "\n"
+            }.joined()
+        }
+        for rules in [rules, rules + watches] {
+            let (trace, _) = try replayed(text, [try policy("policy: deaf\nrules:\n" + rules)])
+            let values = try #require(trace.record.policies.first)
+            func value(_ name: String) throws -> Double {
+                let row = try #require(PolicyOutcome.storedNames.firstIndex(of: name))
+                return try #require(values.values[row])
+            }
+            #expect(abs(trace.days - (hasGaps ? days - 8.0 / 24 : days)) < 0.01)
+            // Of 24 hours, or of 16.
+            let known = hasGaps ? 24.0 / 16 : 1
+            #expect(abs(try value("alerts_missed_low70_per_day") - known) < 0.02)
+            #expect(abs(try value("alerts_false_per_day") - known) < 0.02)
+            // Silences are known of all day long: five, each of them told.
+            #expect(abs(try value("alerts_missed_per_day") - known) < 0.02)
+            let lows = try #require(trace.record.outcomes["hypo_events_l1_per_week"])
+            #expect(abs(lows - 7 * known) < 0.1)
+            let tally = try #require(trace.tallies[0].first { $0.code.rawValue == "LOW" })
+            #expect(tally.raised == Int(days))
+        }
+    }
+
+    @Test(
         "readings that stop for weeks make no quiet weeks: days count what was listened to, and nothing rings in between"
     )
     func holiday() throws {
