@@ -128,7 +128,9 @@ package struct AlertMetrics: Sendable {
     /// What is found, missed or false is so much a day in which it is known what was so: where glucose is unknown for a part of the time, that
     /// is another time for truths about glucose than for the others.
     private mutating func takeRates(_ truth: SessionTruth, _ burden: AlarmBurden, _ hasBlame: Bool) {
-        let (glucose, other) = (scores.filter { $0.truth.plasma != nil }, scores.filter { $0.truth.plasma == nil })
+        let (glucose, other) = (
+            scores.filter { $0.truth.plasma != nil }, scores.filter { $0.truth.plasma == nil }
+        )
         guard glucose.isEmpty || other.isEmpty || truth.glucoseDays == truth.days else {
             let parts = [glucose, other].map {
                 AlertMetrics(

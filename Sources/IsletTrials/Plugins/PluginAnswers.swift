@@ -190,8 +190,7 @@ struct PluginAnswers {
                     guard bytes.count == end + 1 else { throw .init("bytes behind the answer") }
                     return (try answers([], told, failed), end + 1)
                 }
-            } else if case .array(let rows) = value["dose"], rows.count <= asked.count, !ready.isListener
-            {
+            } else if case .array(let rows) = value["dose"], rows.count <= asked.count, !ready.isListener {
                 var doses: [DoseRow] = []
                 for row in rows { doses.append(try PluginLines.dose(row)) }
                 guard bytes.count == end + 1 else { throw .init("bytes behind the answer") }
