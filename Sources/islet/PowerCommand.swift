@@ -13,8 +13,9 @@ struct PowerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "power", abstract: "How many people and days would show a difference, by a pilot.",
         discussion: """
-            PILOT is a results folder with the two arms. Says how many people it takes for a study to find --difference `shown` in --metric with
-            90 % power (the mean's 95 % interval and the rank test must both say so): from the sd of the pilot's paired differences, and, for
+            PILOT is a results folder with the two arms. Says how many people it takes for a study to find --difference in --metric with
+            90 % power (the mean's 95 % interval and the rank test must both say so; where the pilot's study has a margin, its gate must open, too, as nothing
+            is `shown` else): from the sd of the pilot's paired differences, and, for
             other durations, from what its first half comes to, which is run again. Twice the pilot's days are as far as it tells.
             "to be safe" is what it takes if people differ as much as 4 of 5 pilots would let them.
 
@@ -81,7 +82,7 @@ struct PowerCommand: ParsableCommand {
         let pair = try PowerPilot(values, metric: metric, arm: arm)
         let plan = try PowerPlan(
             pair.differences, days: pair.days, difference: difference, power: power, comparisons: comparisons,
-            pilot: pilot)
+            gate: pair.gate, pilot: pilot)
         let half: (days: Double, differences: [Double])?
         do {
             half = try pair.firstHalf(

@@ -176,6 +176,18 @@ package struct AlertMetricKey: Hashable, Sendable {
         AlertMetricKey(index: single.count + Int(obstacle.rawValue))
     }
 
+    /// Whether it is a part of the silent minutes, by what stood in the way.
+    package var isBlame: Bool { name.hasPrefix("alerts_suppressed_") && !name.hasPrefix(Self.suppressed.name) }
+
+    /// Those that pool the episodes of all truths that a policy has a rule about: policies about other truths are not to be compared by them.
+    package static let ofEpisodes: Set<String> = Set(
+        all.filter {
+            ![
+                .ppv, .ppv30, .falsePerDay, .notifications, .notificationsNight, .notificationsMax,
+                .annunciating, .nuisance, .acknowledgeDelay, .heard,
+            ].contains($0)
+        }.map(\.name))
+
     /// The key of this total per day lived; nil for what is no total.
     package var perDay: AlertMetricKey? { isTotal ? Self.dailyOf[index] : nil }
 

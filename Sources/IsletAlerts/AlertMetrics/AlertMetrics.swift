@@ -36,9 +36,10 @@ package struct AlertMetrics: Sendable {
         }
     }
 
-    /// The same a day; of a truth about glucose a day in which that is known.
+    /// The same a day; of a truth about glucose a day in which that is known. 0 where there were none, nil where the policy has no rule about it.
     package func missedPerDay(of truth: AlertTruth) -> Double? {
-        glucoseDays > 0 ? missed(of: truth).map { Double($0) / glucoseDays } : nil
+        guard glucoseDays > 0, scores.contains(where: { $0.truth == truth }) else { return nil }
+        return Double(missed(of: truth) ?? 0) / glucoseDays
     }
 
     /// How long a notification counts as telling where nobody says otherwise, ns.
@@ -146,6 +147,13 @@ package struct AlertMetrics: Sendable {
         guard days > 0, !scores.isEmpty else { return }
         self[set: .falsePerDay] = Double(scores.reduce(0) { $0 + $1.matching.unmatched }) / days
         for (total, perDay) in AlertMetricKey.totals { self[set: perDay] = self[total].map { $0 / days } }
+        guard detections.isEmpty else { return }
+        // Nothing was missed where nothing was so: people without an episode are no gap in a comparison, or who prevents lows would look worse.
+        let isOfLows = scores.contains { $0.truth.plasma?.side == .low }
+        for (total, perDay) in AlertMetricKey.totals {
+            let isKnown = total == .missedSeverity ? isOfLows : !total.isBlame || hasBlame
+            if isKnown { self[set: perDay] = 0 }
+        }
     }
 
     // MARK: Burden

@@ -69,6 +69,7 @@ package struct PolicySweep: Hashable, Sendable {
             var changed = tree
             for change in changes { changed = try change.path.setting(change.value, in: changed) }
             var variant = try Self.decoded(changed, of: policy, name: name)
+            variant.keepTruths(of: policy)
             variant.name = ""
             let place = changes[0].value.origin
             if let other = known[variant] {

@@ -239,6 +239,12 @@ extension LoopController {
         memory.owed = []
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true
+        callOffManualBolus()
+    }
+
+    /// A manual bolus that no step has processed is not given.
+    func callOffManualBolus() {
+        guard memory.user.manualBolus != nil else { return }
         memory.user.manualBolus = nil
         memory.userInputTimes.bolus = nil
     }

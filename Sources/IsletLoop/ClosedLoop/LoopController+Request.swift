@@ -50,8 +50,10 @@ extension LoopController {
         }
     }
 
-    /// The person has stopped the bolus: one that never arrived is not sent again, and what of it doesn't come is not owed.
+    /// The person has stopped the bolus: one that never arrived is not sent again, what of it doesn't come is not owed, and one by hand that waits for the
+    /// next step is not given: who stops a bolus right after asking for it means that one.
     public func cancelRequest() {
+        callOffManualBolus()
         guard memory.request != nil || memory.delivery != nil else { return }
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true

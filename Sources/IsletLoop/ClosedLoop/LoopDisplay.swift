@@ -25,7 +25,7 @@ public struct LoopDisplay: Hashable, Sendable, Codable {
     public var basalMultiplierStepsLeft: Int
     /// When the temporary basal ends; nil without one.
     public var temporaryBasalEnds: Instant?
-    /// What the person still waits for, and until when it is asked for; nil where nothing is owed.
+    /// What the person still waits for, a bolus by hand among it that no step has processed, and until when it is asked for; nil where nothing is owed.
     public var owed: InsulinAmount?
     public var owedUntil: Instant?
     /// What was given up last, all that lapsed at one instant, until the person asks again or dismisses it.
@@ -50,6 +50,8 @@ extension LoopController {
         let reading = sensor.latestReading
         let status = pump.status
         let owed = memory.owed.filter { now <= $0.lapsesAfter }
+        let waiting = memory.user.manualBolus
+        let waitsUntil = waiting == nil ? nil : memory.userInputTimes.bolus?.adding(LoopTiming.owed)
         return LoopDisplay(
             status: !memory.isInSession ? .noSession : memory.isOpenLoop ? .openLoop : .closedLoop,
             glucose: reading,
@@ -62,7 +64,8 @@ extension LoopController {
             nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
             temporaryBasalEnds: memory.temporaryBasalEnds,
-            owed: owed.isEmpty ? nil : owed.sum, owedUntil: owed.map(\.lapsesAfter).max(),
+            owed: owed.isEmpty ? waiting : owed.sum + (waiting ?? .zero),
+            owedUntil: (owed.map(\.lapsesAfter) + [waitsUntil].compactMap(\.self)).max(),
             dropped: lastDropped, lapses: memory.dropped,
             basalShare: memory.isInSession ? toldInsulin.share : nil,
             cut: memory.cut,

@@ -38,6 +38,21 @@ extension Statistics {
         return min(1, max(0, sum * step / 3))
     }
 
+    /// The chance that at least so many of `n` people have what a share of all people has.
+    public static func chance(ofAtLeast least: Int, in n: Int, share: Double) throws(StatisticsError)
+        -> Double
+    {
+        guard (0...1).contains(share) else {
+            throw .badParameter("the share is \(share), expected a number from 0 to 1")
+        }
+        guard least > 0 else { return 1 }
+        guard n >= least else { return 0 }
+        guard let n = UInt32(exactly: n), let most = UInt32(exactly: least - 1) else {
+            throw .badParameter("\(n) people, expected fewer")
+        }
+        return gsl_cdf_binomial_Q(most, share, n)
+    }
+
     /// What the power of a signed-rank test hangs on, counted over a pilot's differences.
     public struct RankOdds: Hashable, Sendable {
         /// P(D > 0), P(D + D′ > 0) and P(D + D′ > 0 and D + D″ > 0); ties count half.

@@ -344,7 +344,8 @@ struct Finding {
             (direction, words) = (.none, "identical in every pair")
             return
         }
-        let isOneSided = comparison.ci95.map { $0.lower > 0 || $0.upper < 0 } ?? false
+        let isBesideZero = comparison.ci95.map { $0.lower > 0 || $0.upper < 0 } ?? false
+        let isOneSided = comparison.side != 0
         let isSignificant =
             comparison.family.isJudged ? (comparison.pAdjusted ?? 1) < 0.05 : (comparison.p ?? 1) < 0.05
         guard isOneSided, isSignificant else {
@@ -352,9 +353,12 @@ struct Finding {
             switch comparison.family {
             case .gate: words = "judged against the margin"
             case .exploratory:
-                words = isOneSided || isSignificant ? "interval and test disagree" : "no difference shown"
+                words = isBesideZero || isSignificant ? "interval and test disagree" : "no difference shown"
             case .primary, .all, .sensor:
-                words = isOneSided ? "not shown after adjustment" : "no difference shown"
+                words =
+                    isOneSided
+                    ? "not shown after adjustment"
+                    : isBesideZero && isSignificant ? "interval and test disagree" : "no difference shown"
             }
             return
         }

@@ -84,7 +84,9 @@ struct AlertMetricRow: Sendable {
         AlertMetricRow(
             name: "alerts_missed_\(truth.rawValue)_per_day", words: "missed: \(words(truth))",
             unit: "episodes/day",
-            meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower,
+            meaning:
+                "alerts_missed_\(truth.rawValue) per day that the session lived; 0 without true episodes, empty without a rule about it",
+            better: .lower,
             compared: .policies
         ) { $0.missedPerDay(of: truth) }
     }
@@ -97,14 +99,17 @@ struct AlertMetricRow: Sendable {
         case .notificationsMax, .annunciating: "; empty for a policy without alerts"
         case .ppv, .ppv30, .nuisance: "; empty where there were none"
         default:
-            (isBlame(key) ? "; empty where nobody listens" : "") + "; empty without true episodes"
+            (key.isBlame ? "; empty where nobody listens" : "")
+                + (isRate(key)
+                    ? "; 0 without true episodes, empty for a policy without a rule about a truth"
+                    : "; empty without true episodes")
                 + (key.isTotal ? total : "")
         }
     }
 
-    /// Whether it is a part of the waterfall.
-    private static func isBlame(_ key: AlertMetricKey) -> Bool {
-        key.name.hasPrefix("alerts_suppressed_") && !key.name.hasPrefix(AlertMetricKey.suppressed.name)
+    /// Whether it is a total per day.
+    private static func isRate(_ key: AlertMetricKey) -> Bool {
+        AlertMetricKey.all.contains { $0.perDay == key }
     }
 
     private static let total = "; a total: who ends early has less of it"

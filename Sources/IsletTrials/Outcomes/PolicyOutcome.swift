@@ -8,6 +8,14 @@
 import IsletAlerts
 package import IsletDevices
 
+extension AlertPolicy {
+    /// Whether an outcome asks the same of both. One that pools the episodes of all truths that a policy has a rule about is of other episodes where those differ:
+    /// who is about fewer misses fewer.
+    func isComparable(with other: AlertPolicy, by outcome: String) -> Bool {
+        !AlertMetricKey.ofEpisodes.contains(outcome) || truths == other.truths
+    }
+}
+
 /// What a policy's outcomes are computed from.
 struct PolicyFacts {
     /// How long the session lived, in days.

@@ -85,7 +85,7 @@ extension FolderComparison {
             findings.append(
                 (
                     "\(isCrossed ? "CROSSED" : "kept") \(bound.text(in: unit)) in \(name): "
-                        + (end ?? "no interval from \(row.n) people, so it can't be told to keep within"),
+                        + (end ?? why(bound, row)),
                     isCrossed
                 ))
         }
@@ -95,5 +95,15 @@ extension FolderComparison {
                 expected: "an outcome that both have")
         }
         return findings
+    }
+
+    /// Why there is no end of an interval to go by.
+    private func why(_ bound: DifferenceBound, _ row: Row) -> String {
+        guard bound.hasTooFew(row) else {
+            return "no interval from \(row.n) people, so it can't be told to keep within"
+        }
+        let some = bound.isLevel ? row.secondWithAny : row.withAny
+        return
+            "only \(some) of \(bound.isLevel ? row.level?.n ?? row.n : row.n) people have any (\(StudyClaims.fewestWithLows) are needed), so it can't be told to keep within"
     }
 }

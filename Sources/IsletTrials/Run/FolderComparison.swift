@@ -18,6 +18,8 @@ package struct FolderValues {
     /// By arm, by outcome.
     private let columns: [[String: SubjectValues]]
     let ended: EarlyEnds
+    /// Of all sessions, by arm: equal where everybody lived the same.
+    let digests: [String]
 
     /// - Throws: `InputError` for a folder that isn't complete.
     package init(_ folder: ResultFolder, store: any ResultStore) throws {
@@ -35,10 +37,12 @@ package struct FolderValues {
         study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
         var columns = study.arms.map { _ in [String: SubjectValues]() }
         var ended = EarlyEnds(arms: study.arms.count)
+        var hashes = study.arms.map { _ in SHA256() }
         let outcomes = study.outcomes
         try store.forEachSummary { session in
             guard columns.indices.contains(session.armIndex) else { return }
             ended.add(session)
+            hashes[session.armIndex].update(Array("\(session.subjectIndex):\(session.digest)\n".utf8))
             for outcome in outcomes {
                 guard let value = session.outcomes[outcome.name] else { continue }
                 columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
@@ -46,6 +50,7 @@ package struct FolderValues {
         }
         self.columns = columns
         self.ended = ended
+        digests = hashes.map { $0.finished().description }
     }
 
     /// An outcome's values by arm, each by rising subject, as they are.
@@ -76,6 +81,12 @@ package struct FolderComparison {
         /// Pairs, or people of the smaller side where they are not paired.
         package var n: Int
         package var isEqualInEveryPair: Bool
+        /// People with a value other than 0 on either side.
+        package var withAny: Int
+        /// And on the second.
+        package var secondWithAny: Int
+        /// Everybody lived the same on both sides, to the digest.
+        package var areSame = false
     }
 
     package let first: FolderValues
@@ -148,7 +159,9 @@ package struct FolderComparison {
     /// nil where no person has the outcome on both sides, or on either where they are not paired.
     package func row(_ metric: String, of arm: (first: String, second: String)) -> Row? {
         guard let (references, values) = compared(metric, arm) else { return nil }
-        guard isPaired else { return independent(metric, values.map(\.value), references.map(\.value)) }
+        guard isPaired else {
+            return independent(metric, values.map(\.value), references.map(\.value))
+        }
         let stream = RandomStreams(seed: first.study.seed, subject: 0).stream(
             "compare", index: StudySummary.streamIndex(metric, arm.second))
         guard
@@ -160,7 +173,16 @@ package struct FolderComparison {
             metric: metric, first: reference, second: mean, level: StudySummary.estimate(values.map(\.value)),
             difference: found.difference, ci95: found.ci95,
             standardError: found.standardError, p: found.p, n: found.n,
-            isEqualInEveryPair: found.isEqualInEveryPair)
+            isEqualInEveryPair: found.isEqualInEveryPair,
+            withAny: PairedColumns.pairs(values, references).count { $0 != 0 || $1 != 0 },
+            secondWithAny: values.count { $0.value != 0 }, areSame: areSame(arm))
+    }
+
+    private func areSame(_ arm: (first: String, second: String)) -> Bool {
+        func digest(_ folder: FolderValues, _ name: String) -> String? {
+            folder.study.arms.firstIndex { $0.name == name }.map { folder.digests[$0] }
+        }
+        return digest(first, arm.first) == digest(second, arm.second)
     }
 
     /// As they are compared: of both folders together, since what is worst is the same on both sides.
@@ -169,7 +191,8 @@ package struct FolderComparison {
     ) -> (SubjectValues, SubjectValues)? {
         guard let outcome = Outcome.named(metric),
             let one = first.study.arms.firstIndex(where: { $0.name == arm.first }),
-            let other = second.study.arms.firstIndex(where: { $0.name == arm.second })
+            let other = second.study.arms.firstIndex(where: { $0.name == arm.second }),
+            first.study.arms[one].alerts.isComparable(with: second.study.arms[other].alerts, by: metric)
         else { return nil }
         let columns = first.ended.joined(with: second.ended)
             .charged(first.values(metric) + second.values(metric), outcome)
@@ -195,14 +218,17 @@ package struct FolderComparison {
         return (mean, reference)
     }
 
-    private func independent(_ metric: String, _ values: [Double], _ references: [Double]) -> Row? {
+    private func independent(_ metric: String, _ values: [Double], _ references: [Double])
+        -> Row?
+    {
         guard let mean = try? Statistics.mean(values), let reference = try? Statistics.mean(references) else {
             return nil
         }
         var row = Row(
             metric: metric, first: reference, second: mean, level: StudySummary.estimate(values),
             difference: mean - reference,
-            n: min(values.count, references.count), isEqualInEveryPair: false)
+            n: min(values.count, references.count), isEqualInEveryPair: false,
+            withAny: (references + values).count { $0 != 0 }, secondWithAny: values.count { $0 != 0 })
         guard row.n >= Statistics.fewestPairs, let welch = try? Statistics.welch(values, references) else {
             return row
         }
@@ -216,7 +242,8 @@ package struct FolderComparison {
 /// A bound that a difference must not cross, as `tbr_54_percent > +0.5`, or that the second folder itself must not, as `B: tbr_54_percent > 1`.
 ///
 /// It is crossed unless the interval's end on its side says that it is not: what can't be told counts as crossed, since a check that passes
-/// for want of people protects nobody.
+/// for want of people protects nobody. Nor does one that passes because nobody happened to have any: where fewer people than a study's gate takes have a value other than 0,
+/// an interval of their mean covers far less than it says, nearly always by missing harm.
 package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
     package var metric: String
     /// Whether it is of the second folder alone; else of the difference.
@@ -289,6 +316,7 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
 
     /// The interval's end on the bound's side; nil where there is no interval.
     package func end(of row: FolderComparison.Row) -> Double? {
+        guard !hasTooFew(row) else { return nil }
         if isLevel {
             return row.level.flatMap {
                 $0.n < Statistics.fewestPairs ? nil : isUpper ? $0.ci95?.upper : $0.ci95?.lower
@@ -296,6 +324,12 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         }
         if row.isEqualInEveryPair { return row.n >= Statistics.fewestPairs ? 0 : nil }
         return isUpper ? row.ci95?.upper : row.ci95?.lower
+    }
+
+    /// Whether too few people have any of it for an interval to say what it says.
+    package func hasTooFew(_ row: FolderComparison.Row) -> Bool {
+        if isLevel { return row.secondWithAny < min(row.level?.n ?? row.n, StudyClaims.fewestWithLows) }
+        return !row.areSame && row.withAny < min(row.n, StudyClaims.fewestWithLows)
     }
 }
 

@@ -135,7 +135,10 @@ extension StudySummary {
             else { return [] }
             let rows = PolicyOutcome.all.indices.filter { PolicyOutcome.all[$0].isCompared(in: study) }
             let others = names.filter { $0 != reference }.sorted { NumberedName($0) < NumberedName($1) }
-            let pairs = others.flatMap { policy in rows.map { (policy: policy, row: $0) } }
+            let pairs = others.flatMap { policy in
+                rows.filter { study.isComparable(policy, with: reference, by: PolicyOutcome.all[$0].name) }
+                    .map { (policy: policy, row: $0) }
+            }
             func differences(_ policy: String, _ row: Int) throws -> [Double]? {
                 guard let own = columns(policy) else { return nil }
                 return PairedColumns.differences(
@@ -154,6 +157,24 @@ extension StudySummary {
                 return PolicyComparison(arm: arm, difference: found)
             }
         }
+    }
+}
+
+extension Study {
+    /// The places of the other arms of which an outcome asks the same.
+    func comparableArms(with reference: Int, by outcome: String) -> [Int] {
+        arms.indices.filter {
+            $0 != reference && arms[$0].alerts.isComparable(with: arms[reference].alerts, by: outcome)
+        }
+    }
+
+    /// Whether an outcome asks the same of two policies in shadow.
+    func isComparable(_ policy: String, with reference: String, by outcome: String) -> Bool {
+        let policies = shadowPolicies
+        guard let own = policies.first(where: { $0.name == policy }),
+            let other = policies.first(where: { $0.name == reference })
+        else { return true }
+        return own.isComparable(with: other, by: outcome)
     }
 }
 

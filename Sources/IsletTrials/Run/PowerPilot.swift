@@ -16,6 +16,9 @@ package struct PowerPilot {
     private let reference: String
     package let differences: [Double]
     package let days: Double
+    /// nil where the study has no margin, or `problem` says why no claim may rest on it.
+    package let gate: PowerPlan.Gate?
+    private let problem: String?
 
     /// - Throws: `InputError` for an outcome that arms aren't compared by, or a folder without the two arms.
     package init(_ values: FolderValues, metric: String, arm: String?) throws(InputError) {
@@ -48,6 +51,59 @@ package struct PowerPilot {
         let compared = values.compared(outcome, [chosen, reference])
         differences = compared.count == 2 ? PairedColumns.differences(compared[0], compared[1]) : []
         days = Double(study.duration.seconds) / 86_400
+        (gate, problem) = metric == study.gate ? (nil, nil) : Self.gate(values, chosen, reference)
+    }
+
+    /// What a study with the pilot's margin takes before it shows anything of the arm, or why it never would.
+    private static func gate(_ values: FolderValues, _ arm: String, _ reference: String) -> (
+        PowerPlan.Gate?, String?
+    ) {
+        let study = values.study
+        guard let declared = study.margin, let outcome = Outcome.named(study.gate) else { return (nil, nil) }
+        let columns = values.compared(outcome, [arm, reference])
+        guard columns.count == 2, let level = try? Statistics.mean(columns[1].map(\.value)) else {
+            return (nil, "nobody has \(study.gate) in both arms")
+        }
+        let share = study.isMarginRelative ? declared / 100 : 0
+        let margin = study.isMarginRelative ? share * level : declared
+        guard margin <= level else {
+            return (nil, "the margin is more than the reference arm's own \(study.gate)")
+        }
+        // The margin less what the arm has more of.
+        let rooms = PairedColumns.pairs(columns[0], columns[1]).map {
+            (study.isMarginRelative ? 0 : margin) - ($0.value - (1 + share) * $0.reference)
+        }
+        let losses = StudyClaims.pairs(of: study).map { deaf, typical -> [Double] in
+            let pair = values.compared(outcome, [study.arms[deaf].name, study.arms[typical].name])
+            return pair.count == 2 ? PairedColumns.differences(pair[0], pair[1]).map { $0 - 2 * margin } : []
+        }
+        guard !losses.isEmpty else {
+            return (nil, "nothing says what being deaf to alerts costs, by which the margin is judged")
+        }
+        let some = PairedColumns.pairs(columns[0], columns[1]).count { $0 > 0 || $1 > 0 }
+        guard let found = try? ([rooms] + losses).map(PowerPlan.Gate.Room.init), !rooms.isEmpty else {
+            return (nil, "too few people have \(study.gate) in both arms")
+        }
+        return (
+            PowerPlan.Gate(rooms: found, share: Double(some) / Double(rooms.count), margin: margin), nil
+        )
+    }
+
+    /// What of a claim the numbers count.
+    private var counted: String {
+        let gate = values.study.gate
+        guard let own = self.gate else {
+            guard let problem else {
+                return outcome.name == gate
+                    ? ""
+                    : "A claim takes a study with a margin, whose gate has to open first: that is not counted here.\n"
+            }
+            return "A study like the pilot could claim nothing, however many its people: \(problem).\n"
+        }
+        let share = StudySummary.rounded(100 * own.share, 0)
+        return
+            "With the gate that must open first: \(gate) below the margin of \(StudySummary.rounded(own.margin, 3)), "
+            + "\(StudyClaims.fewestWithLows) people with any\n(\(share) % of the pilot's have), and what being deaf costs twice the margin or more.\n"
     }
 
     /// What the first half of the days comes to, whole days; nil for a pilot of less than two days.
@@ -132,6 +188,7 @@ package struct PowerPilot {
                     + [row.isForetold ? "foretold" : ""])
         }
         text += TextGrid.aligned(lines, left: 0)
+        text += counted
         if parts == nil {
             text += "A pilot of less than two days doesn't tell what other durations would do.\n"
         }

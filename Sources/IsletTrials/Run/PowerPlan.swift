@@ -1,7 +1,7 @@
 // How many people and days would show a difference, by a pilot's paired differences.
 //
-// Guarantees: the power is that of what a report calls `shown`: the mean's 95 % interval and the adjusted rank test must both say so, so
-// the lesser of the two powers counts. Durations are told from two: the pilot's own, and its first half, which is run again.
+// Guarantees: the mean's 95 % interval and the adjusted rank test must both say so, so the lesser of the two powers counts; where the pilot's study has a
+// margin, nothing is `shown` but behind its gate, and the least of all these powers counts. Durations are told from two: the pilot's own, and its first half, which is run again.
 // What the pilot can't tell is refused: from fewer than 12 pairs, where fewer than a third differ, or of more than twice its days.
 // Does not: add up the luck of the pilot itself. Its sd is an estimate; `safeSubjects` says what it takes if the true one is as high as
 // 4 of 5 pilots would let it be.
@@ -30,8 +30,44 @@ package struct PowerPlan: Hashable, Sendable {
         package var isForetold: Bool
     }
 
+    /// What a study with a margin takes before anything in it is shown.
+    package struct Gate: Hashable, Sendable {
+        /// How far something must be from a bound, and how much people differ in it.
+        package struct Room: Hashable, Sendable {
+            package var mean: Double
+            package var sd: Double
+
+            init(_ values: [Double]) throws(StatisticsError) {
+                mean = try Statistics.mean(values)
+                sd = try Statistics.standardDeviation(values)
+            }
+
+            /// The chance that the interval of so many people's mean lies above 0.
+            func power(_ subjects: Int, widened factor: Double) throws(StatisticsError) -> Double {
+                guard mean > 0 else { return 0 }
+                return sd > 0
+                    ? try Statistics.studentPower(difference: mean, sd: sd * factor, n: subjects) : 1
+            }
+        }
+
+        /// Of the arm below the margin, and of what a deaf person loses above twice the margin.
+        package var rooms: [Room]
+        /// The share of the pilot's people with any of the gate's outcome, in either arm.
+        package var share: Double
+        package var margin: Double
+
+        func power(_ subjects: Int, widened factor: Double) throws(StatisticsError) -> Double {
+            var power = try Statistics.chance(
+                ofAtLeast: StudyClaims.fewestWithLows, in: subjects, share: share)
+            for room in rooms { power = min(power, try room.power(subjects, widened: factor)) }
+            return power
+        }
+    }
+
     package let difference: Double
     package let power: Double
+    /// nil where the pilot's study has no margin, or none that a claim may rest on.
+    package let gate: Gate?
     /// Primary outcomes × arms among which Holm adjusts.
     package let comparisons: Int
     /// The pilot's, over its own days.
@@ -41,7 +77,7 @@ package struct PowerPlan: Hashable, Sendable {
     /// - Throws: `InputError` for a pilot that tells too little.
     package init(
         _ differences: [Double], days: Double, difference: Double, power: Double = 0.9,
-        comparisons: Int = 1, pilot: String
+        comparisons: Int = 1, gate: Gate? = nil, pilot: String
     ) throws(InputError) {
         guard differences.count >= Self.fewestPairs else {
             throw InputError(
@@ -70,6 +106,7 @@ package struct PowerPlan: Hashable, Sendable {
         self.difference = difference
         self.power = power
         self.comparisons = comparisons
+        self.gate = gate
     }
 
     /// What a number of subjects would show, with differences as many times as wide as the pilot's.
@@ -77,16 +114,17 @@ package struct PowerPlan: Hashable, Sendable {
         let mean = try Statistics.mean(differences)
         let sd = try Statistics.standardDeviation(differences) * factor
         let odds = try Statistics.RankOdds(of: differences.map { ($0 - mean) * factor + difference })
-        return try power(subjects, sd, odds)
+        return try power(subjects, sd, odds, widened: factor)
     }
 
     private func power(
-        _ subjects: Int, _ sd: Double, _ odds: Statistics.RankOdds
+        _ subjects: Int, _ sd: Double, _ odds: Statistics.RankOdds, widened factor: Double
     ) throws(StatisticsError) -> Double {
         guard subjects >= Statistics.fewestPairs else { return 0 }
-        return min(
+        let tests = min(
             try Statistics.studentPower(difference: difference, sd: sd, n: subjects),
             try Statistics.signedRankPower(odds, n: subjects, alpha: 0.05 / Double(comparisons)))
+        return min(tests, try gate?.power(subjects, widened: factor) ?? 1)
     }
 
     /// The fewest subjects that reach the power; nil beyond `mostSubjects`.
@@ -96,13 +134,13 @@ package struct PowerPlan: Hashable, Sendable {
         let odds = try Statistics.RankOdds(of: differences.map { ($0 - mean) * factor + difference })
         // Power rises with the number of people.
         var (low, high) = (Statistics.fewestPairs - 1, Statistics.fewestPairs)
-        while try power(high, sd, odds) < power {
+        while try power(high, sd, odds, widened: factor) < power {
             guard high < Self.mostSubjects else { return nil }
             (low, high) = (high, min(Self.mostSubjects, high * 2))
         }
         while high - low > 1 {
             let middle = (low + high) / 2
-            if try power(middle, sd, odds) < power { low = middle } else { high = middle }
+            if try power(middle, sd, odds, widened: factor) < power { low = middle } else { high = middle }
         }
         return high
     }

@@ -53,6 +53,7 @@ extension StudySummary {
         let all = policyComparisons.filter { $0.arm == arm }.map(\.difference)
         guard let reference = all.first?.reference else { return [] }
         let isPrimary = all.contains { $0.family == .primary }
+        let people = all.map(\.n).max() ?? 0
         let usual = ["alerts_notifications_per_day", "alerts_sensitivity_g15", "alerts_false_per_day"]
         var metrics: [String] = []
         for one in all where one.family == .primary || !isPrimary && usual.contains(one.metric) {
@@ -73,13 +74,22 @@ extension StudySummary {
                         let p = one.pAdjusted.map {
                             $0 < 0.001 ? ", p < 0.001" : ", p \(Self.rounded($0, 3))"
                         }
-                        return Self.text(one.difference, one.ci95) + (p ?? "")
+                        // Whom a policy never tells has no time to tell of: said, as those who have one are others.
+                        let some = one.n < people ? ", n \(one.n)" : ""
+                        return Self.text(one.difference, one.ci95) + (p ?? "") + some
                     })
         }
+        let isOfOthers =
+            policies.contains { policy in
+                metrics.contains { metric in !all.contains { $0.arm == policy && $0.metric == metric } }
+            } || !all.contains { $0.metric == "alerts_sensitivity_g15" } && !isPrimary
         return [
             "policy less \(printable(reference, limit: 80))\nmean [95 % CI] over people; "
                 + (isPrimary ? "p after Holm\n" : "exploratory, not adjusted\n")
                 + TextGrid.aligned(lines, left: 1)
+                + (isOfOthers
+                    ? "What was found, missed or silent is not compared with a policy whose rules are about other truths.\n"
+                    : "")
         ]
     }
 }

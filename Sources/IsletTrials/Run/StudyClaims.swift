@@ -7,7 +7,7 @@
 // that can't tell that loss; the reason is said in words.
 // Where few people have any time below 54 at all, a mean's interval covers far less than it says (73 % in studies of one day), nearly always by missing
 // harm: with fewer than 20 of them an arm's gate stays shut.
-// A claim of less or more needs both: p after Holm's adjustment below 0.05, and an interval of the mean on the same side of zero.
+// A claim of less or more needs both: p after Holm's adjustment below 0.05, and an interval of the mean on the same side of zero as the ranks that p is of.
 // Does not: adjust the gates of several arms for each other; each arm's safety is a question of its own.
 
 import IsletNumerics
@@ -52,6 +52,8 @@ package struct StudyClaims: Hashable, Sendable {
         package var estimate: Double?
         /// For the gate: whether the arm has more of it, by a 95 % interval and a rank test that say the same, within the margin or not.
         package var isShownWorse = false
+        /// For the gate: whether it is passed, as far as the margin may be believed; also where nothing in this study is a claim.
+        package var isOpen = false
     }
 
     package enum Verdict: String, Sendable {
@@ -78,6 +80,8 @@ package struct StudyClaims: Hashable, Sendable {
     package var loss: Loss?
     /// Why there is no claim at all; nil where there may be.
     package var refusal: String?
+    /// What would refuse the margin whatever the study's seed; nil where it may be believed.
+    package var problem: String?
     /// The gate of each arm, each followed by the arm's other outcomes.
     package var claims: [Claim] = []
 
@@ -119,8 +123,13 @@ package struct StudyClaims: Hashable, Sendable {
                 ci95: interval(differences, 0.95, name).map { .init(lower: $0.lower, upper: $0.upper) },
                 n: differences.count)
         }.min { $0.widestMargin < $1.widestMargin }
-        refusal = Self.refusal(
+        problem = Self.problem(
             study, margin: margin, reference: study.arms[reference], level: level, loss: loss)
+        refusal =
+            study.confirmSeed == nil
+            ? problem
+            : "on this seed arms are selected; what was selected is judged on the seed of `confirm`"
+                + (problem.map { ". There it could not be confirmed if it were as here: \($0)" } ?? "")
 
         for (index, arm) in study.arms.enumerated()
         where index != reference && !Self.isYardstick(arm, in: study) {
@@ -142,14 +151,14 @@ package struct StudyClaims: Hashable, Sendable {
                 .count { $0 > 0 || $1 > 0 }
             let isOpen = lows >= Self.fewestWithLows && upper.map { $0 < margin } ?? false
             let cost = comparisons.first { $0.arm == arm.name && $0.metric == gate }
-            let isShownWorse = cost.map { ($0.ci95?.lower ?? 0) > 0 && ($0.p ?? 1) < Self.alpha } ?? false
+            let isShownWorse = cost.map { $0.side > 0 && ($0.p ?? 1) < Self.alpha } ?? false
             let estimate = try? Statistics.mean(differences)
             func claim(_ metric: String, _ verdict: Verdict, upper: Double? = nil, estimate: Double? = nil) {
                 claims.append(
                     Claim(
                         arm: arm.name, reference: study.arms[reference].name, metric: metric,
                         verdict: refusal == nil ? verdict : .refused, upper: upper, estimate: estimate,
-                        isShownWorse: metric == gate && isShownWorse))
+                        isShownWorse: metric == gate && isShownWorse, isOpen: metric == gate && isOpen))
             }
             let shut = lows < Self.fewestWithLows ? Verdict.tooFewLows : .notNonInferior
             claim(gate, isOpen ? .nonInferior : shut, upper: upper, estimate: estimate)
@@ -163,9 +172,8 @@ package struct StudyClaims: Hashable, Sendable {
 
     /// Shown only where ranks, adjusted, and the mean's interval say the same.
     private static func verdict(_ comparison: StudySummary.Comparison?) -> Verdict {
-        guard let p = comparison?.pAdjusted, p < alpha, let ci95 = comparison?.ci95 else { return .notShown }
-        if ci95.upper < 0 { return .lower }
-        return ci95.lower > 0 ? .higher : .notShown
+        guard let comparison, let p = comparison.pAdjusted, p < alpha else { return .notShown }
+        return comparison.side < 0 ? .lower : comparison.side > 0 ? .higher : .notShown
     }
 
     /// Arms that differ in who listens, and in nothing else: one who hears nothing, one typical.
@@ -185,15 +193,12 @@ package struct StudyClaims: Hashable, Sendable {
         }
     }
 
-    private static func refusal(
+    private static func problem(
         _ study: Study, margin: Double, reference: Study.Arm, level: Double?, loss: Loss?
     ) -> String? {
         func number(_ value: Double) -> String { StudySummary.rounded(value, 3) }
         if isYardstick(reference, in: study) {
             return "the reference arm's person hears nothing: not to be worse than that means nothing"
-        }
-        if study.confirmSeed != nil {
-            return "on this seed arms are selected; what was selected is judged on the seed of `confirm`"
         }
         if let level, margin > level {
             return

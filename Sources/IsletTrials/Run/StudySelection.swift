@@ -36,8 +36,8 @@ package struct StudySelection: Hashable, Sendable {
         candidates = study.candidates.count
         let passing = study.candidates.map(\.name).filter { name in
             guard let claims else { return true }
-            let gate = claims.gates.first { $0.arm == name }
-            return gate?.upper.map { $0 < claims.margin } ?? false
+            // A margin that no claim may rest on picks nothing out.
+            return claims.problem == nil && claims.gates.contains { $0.arm == name && $0.isOpen }
         }
         let sign: Double = outcome.better == .lower ? 1 : -1
         let best = passing.compactMap { name in

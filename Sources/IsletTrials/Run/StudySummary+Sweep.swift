@@ -17,7 +17,10 @@ extension StudySummary {
         let entries = study.sweepArms.compactMap { made -> SweepView.Entry? in
             guard let index = study.arms.firstIndex(where: { $0.name == made.arm }) else { return nil }
             var cells: [String: SweepView.Cell] = [:]
-            for (name, estimate) in arms[index].outcomes {
+            let reference = study.arms.first { $0.name == study.reference }
+            for (name, estimate) in arms[index].outcomes
+            where reference.map({ study.arms[index].alerts.isComparable(with: $0.alerts, by: name) }) ?? true
+            {
                 cells[name] = found[made.arm]?[name]?.cell(estimate) ?? estimate.cell
             }
             return SweepView.Entry(
@@ -50,7 +53,8 @@ extension StudySummary {
                     let columns = try values(index, name)
                 else { return nil }
                 var cells: [String: SweepView.Cell] = [:]
-                for (metric, estimate) in own.outcomes {
+                for (metric, estimate) in own.outcomes
+                where reference.map({ study.isComparable(name, with: $0, by: metric) }) ?? true {
                     cells[metric] = found[name]?[metric]?.cell(estimate) ?? estimate.cell
                 }
                 return SweepView.Entry(

@@ -62,6 +62,8 @@ package struct StudySummary: Sendable {
         /// How `ci95` was found.
         package var method: MeanIntervalMethod?
         package var p: Double?
+        /// Whether the ranks, which `p` is of, lie above zero; nil where nothing is tested.
+        package var isRankedHigher: Bool?
         /// p of the mean, by flipping the signs of whole subjects: a check of `p`, which is of the ranks. It is in no adjustment.
         package var signFlipP: Double?
         package var pAdjusted: Double?
@@ -71,6 +73,13 @@ package struct StudySummary: Sendable {
         /// Whether arm and reference are equal in every pair, as they are where the arms differ in nothing that the outcome
         /// hangs on. Nothing is tested then.
         package var isEqualInEveryPair = false
+
+        /// On which side of zero both the mean's interval and the ranks lie: -1, 1, or 0 where they don't say the same.
+        package var side: Int {
+            guard let ci95, let isRankedHigher else { return 0 }
+            if ci95.lower > 0 { return isRankedHigher ? 1 : 0 }
+            return ci95.upper < 0 && !isRankedHigher ? -1 : 0
+        }
     }
 
     /// Comparisons that are adjusted for their number together.
@@ -227,7 +236,7 @@ package struct StudySummary: Sendable {
         var found = study.arms.map { _ in [Comparison]() }
         for outcome in study.outcomes where outcome.isCompared {
             let values = try columns.compared(outcome, ended)
-            for arm in study.arms.indices where arm != reference {
+            for arm in study.comparableArms(with: reference, by: outcome.name) {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
                 let isShown = shown?.contains(outcome.name) ?? true
@@ -347,7 +356,9 @@ package struct StudySummary: Sendable {
             comparison.ci95 = ConfidenceBounds(lower: found.interval.lower, upper: found.interval.upper)
             comparison.method = found.method
         }
-        comparison.p = try? Statistics.signedRankTest(differences).p
+        let ranks = try? Statistics.signedRankTest(differences)
+        comparison.p = ranks?.p
+        comparison.isRankedHigher = ranks.map { $0.positiveRankSum > $0.negativeRankSum }
         comparison.signFlipP = drawn.signFlipP
         return comparison
     }

@@ -281,7 +281,7 @@ extension StudySummary.Comparison {
     var disagreement: StudySummary.Disagreement? {
         guard let ci95, let p else { return nil }
         let excludesZero = ci95.lower > 0 || ci95.upper < 0
-        if excludesZero != (p < 0.05) { return .test }
+        if excludesZero != (p < 0.05) || excludesZero && side == 0 { return .test }
         guard let pAdjusted else { return nil }
         return excludesZero && pAdjusted >= 0.05 ? .adjustment : nil
     }

@@ -65,8 +65,8 @@ extension SweepView {
 
     /// Whether it is shown worse than the reference, by itself.
     static func isShownWorse(_ cell: Cell, _ metric: String) -> Bool {
-        guard let bounds = cell.bounds, let p = cell.p, p < StudyClaims.alpha else { return false }
-        return better(metric) == .higher ? bounds.upper < 0 : bounds.lower > 0
+        guard let p = cell.p, p < StudyClaims.alpha else { return false }
+        return better(metric) == .higher ? cell.side < 0 : cell.side > 0
     }
 
     mutating func speak(of study: Study, _ claims: StudyClaims?, _ selection: StudySelection?) {
@@ -80,8 +80,9 @@ extension SweepView {
         if let selection {
             let among = "\(selection.candidates) arm\(selection.candidates == 1 ? "" : "s")"
             guard let arm = selection.arm, let row = row(arm) else {
-                return
-                    "No variant is selected of \(among): \(claims == nil ? "none can be compared." : "none passes the gate here.")"
+                let why =
+                    claims?.problem ?? (claims == nil ? "none can be compared" : "none passes the gate here")
+                return "No variant is selected of \(among): \(why)."
             }
             let others = selection.arms.count - 1
             return
@@ -153,7 +154,7 @@ extension SweepView {
         }.map { effect -> ValueText in
             guard let g = effect.gainChange, let c = effect.costChange, let first = effect.levels.first,
                 let last = effect.levels.last
-            else { return "\(effect.factor): not known" }
+            else { return "\(effect.factor): not known, as no variants differ in it alone" }
             let (rings, silent) = (Measure(gain), Measure(cost))
             let isNothing =
                 effect.levels.allSatisfy { $0.gain == first.gain && $0.cost == first.cost }

@@ -33,6 +33,8 @@ package struct SweepView: Hashable, Sendable {
         package var p: Double?
         package var isAdjusted = false
         package var isEqual = false
+        /// On which side of zero interval and ranks lie, where they say the same.
+        package var side = 0
         package var n: Int
     }
 
@@ -54,7 +56,8 @@ package struct SweepView: Hashable, Sendable {
         package var label: String
     }
 
-    /// What one factor does by itself: means over all points with a value.
+    /// What one factor does by itself: means over the combinations of all other factors that have each of its values, as points of a grid do. Where
+    /// points are listed one by one, a mean over all with a value would be of what else they were given.
     package struct Effect: Hashable, Sendable {
         package var factor: String
         package var levels: [Level]
@@ -264,13 +267,21 @@ package struct SweepView: Hashable, Sendable {
 
     private mutating func findEffects() {
         effects = factors.indices.map { factor in
-            let levels = factors[factor].values.map { value in
-                let with = rows.flatMap { row in
-                    row.points.filter { $0[factor] == value }.map { _ in row }
+            // By all that is beside the factor, the arm among it, the row of each of its values.
+            var beside: [[String]: [String: Row]] = [:]
+            for row in rows {
+                for point in row.points {
+                    var others = point
+                    let value = others.remove(at: factor)
+                    beside[[row.of] + others, default: [:]][value] = row
                 }
+            }
+            let whole = beside.values.filter { row in factors[factor].values.allSatisfy { row[$0] != nil } }
+            let levels = factors[factor].values.map { value in
                 func mean(_ metric: String?) -> Double? {
                     guard let metric else { return nil }
-                    let values = with.compactMap { $0.cells[metric]?.mean }
+                    // In one order, whatever the dictionary's is: a sum's last bits hang on it.
+                    let values = whole.compactMap { $0[value]?.cells[metric]?.mean }.sorted()
                     return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
                 }
                 return Effect.Level(value: value, gain: mean(gain), cost: mean(cost))
@@ -284,7 +295,7 @@ extension StudySummary.Comparison {
     func cell(_ estimate: StudySummary.Estimate) -> SweepView.Cell {
         SweepView.Cell(
             mean: estimate.mean, ci95: estimate.ci95, difference: difference, bounds: ci95,
-            p: pAdjusted ?? p, isAdjusted: pAdjusted != nil, isEqual: isEqualInEveryPair, n: n)
+            p: pAdjusted ?? p, isAdjusted: pAdjusted != nil, isEqual: isEqualInEveryPair, side: side, n: n)
     }
 }
 

@@ -1,5 +1,7 @@
 // What of a study is well formed and yet can't be meant.
 
+import IsletAlerts
+import IsletDevices
 import IsletFiles
 import IsletModels
 
@@ -23,6 +25,7 @@ extension Study {
         if !primary.isEmpty, reference == nil, !isOfPolicies {
             warnings.append("primary outcomes without a comparison of arms: nothing is tested")
         }
+        warnings += incomparable
         if margin != nil {
             if reference == nil {
                 warnings.append("a margin without a comparison of arms: nothing is claimed")
@@ -42,5 +45,26 @@ extension Study {
             )
         }
         return warnings
+    }
+}
+
+extension Study {
+    /// Declared outcomes that ask something else of one policy than of the one that it is compared with.
+    private var incomparable: [String] {
+        let listeners = shadowPolicies
+        let ofShadow = listeners.first { $0.name == referencePolicy } ?? listeners.first
+        let ofArms = arms.first { $0.name == reference }?.alerts
+        let pairs =
+            (ofShadow.map { reference in listeners.map { ($0, reference) } } ?? [])
+            + (ofArms.map { reference in arms.map { ($0.alerts, reference) } } ?? [])
+        return primary.compactMap { name -> String? in
+            guard let (policy, reference) = pairs.first(where: { !$0.isComparable(with: $1, by: name) }) else {
+                return nil
+            }
+            let about = "\(printable(policy.name, limit: 80)) and \(printable(reference.name, limit: 80))"
+            return
+                "\(name) is not compared between \(about): their rules are about other truths, so that its episodes are others; "
+                + "compare alerts_sensitivity_low70, alerts_missed_low70_per_day and the like"
+        }
     }
 }

@@ -82,6 +82,65 @@ struct SweepViewTests {
         #expect(abs(try #require(repeats.gainChange)) < 1e-9 && repeats.levels.count == 2)
     }
 
+    @Test(
+        "a factor is told no effect of another one: of points listed one by one, only those that differ in it alone count"
+    )
+    func points() throws {
+        let path = "rules[LOW,HIGH]"
+        let study = try SweepJoinTests.study(
+            """
+            sweep:
+              of: dexcom-g7
+              mode: closed
+              points:
+                - { "\(path).debounce": 0s, "\(path).cooldown": 0s }
+                - { "\(path).debounce": 60m, "\(path).cooldown": 0s }
+                - { "\(path).debounce": 60m, "\(path).cooldown": 5m }
+                - { "\(path).debounce": 60m, "\(path).cooldown": 30m }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            """, "margin: { tbr_54_percent: 0.3 }", count: 40)
+        let view = try #require(try summary(study).sweep)
+        let debounce = try #require(view.effects.first)
+        let cooldown = try #require(view.effects.last)
+        let gain = try #require(debounce.gainChange)
+        #expect(debounce.factor == "debounce" && abs(gain + 6) < 1e-9)
+        // From 0 s to 30 min beside an hour's debounce alone; a mean over all with 0 s would have half of the debounce in it.
+        #expect(cooldown.factor == "cooldown" && cooldown.levels.map(\.value) == ["0s", "5m", "30m"])
+        let change = try #require(cooldown.gainChange)
+        #expect(change < -1 && change > -1.1)
+        // Where no two differ in it alone nothing is said of it.
+        let apart = try SweepJoinTests.study(
+            """
+            sweep:
+              of: dexcom-g7
+              mode: closed
+              points:
+                - { "\(path).debounce": 5m, "\(path).cooldown": 0s }
+                - { "\(path).debounce": 60m, "\(path).cooldown": 30m }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            """, "margin: { tbr_54_percent: 0.3 }", count: 40)
+        #expect(try #require(try summary(apart).sweep).effects.allSatisfy { $0.gainChange == nil })
+    }
+
+    @Test(
+        "a variant is judged by what its rule was about before: a bound that moves past 60 or 250 asks no other question"
+    )
+    func truths() throws {
+        let policy = try AlertPolicy.parse(
+            "policy: p\nrules:\n  - { code: LOW, when: glucose < 70 }\n  - { code: HIGH, when: glucose > 200 }\n",
+            file: "p.yaml")
+        let reader = YAMLReader(
+            try YAMLDocument.parse(
+                """
+                grid:
+                  "rules[LOW].when": [glucose < 65, glucose < 59]
+                  "rules[HIGH].when": [glucose > 240, glucose > 260]
+                """, file: "s.yaml"))
+        let sweep = try PolicySweep(reader, of: policy, mode: .shadow)
+        #expect(sweep.variants.count == 4 && sweep.variants.allSatisfy { $0.truths == policy.truths })
+        #expect(policy.truths == [.low70, .high180])
+    }
+
     @Test("the first sentence says what an arm costs where that is shown, within the margin all the same")
     func cost() throws {
         let found = try summary(study())

@@ -52,6 +52,33 @@ struct SelectionTests {
         #expect(!text.contains("shown lower"))
     }
 
+    @Test("picks nothing out where three people have lows, or by a margin that nothing justifies")
+    func closed() throws {
+        let study = try study()
+        func found(_ subjects: Int, low: @escaping (Int, String) -> Double) throws -> StudySummary {
+            try StudySummary(
+                of: study,
+                store: MadeStore(study, subjects: subjects) { subject, arm in
+                    [
+                        "tbr_54_percent": low(subject, arm),
+                        "alerts_notifications_per_day": (arm == "quiet" ? 4 : 8) + Double(subject % 5) / 10,
+                    ]
+                })
+        }
+        let few = try found(24) { subject, arm in
+            (subject < 3 ? 40 : 0) + (arm == "deaf" ? 12 + Double(subject % 3) : 0)
+        }
+        #expect(few.selection?.candidates == 2 && few.selection?.arm == nil)
+        #expect(few.claims?.problem == nil && few.claims?.gates.allSatisfy { !$0.isOpen } == true)
+        // Everybody has some, and the margin is half as much again as the reference's own.
+        let loose = try found(24) { subject, arm in
+            (arm == "deaf" ? 2 : 0.3) + Double(subject * subject * 7 % 11) / 200
+        }
+        #expect(loose.selection?.arm == nil)
+        #expect(loose.claims?.problem?.contains("more than the reference arm's own") == true)
+        #expect(!loose.table().contains("not worse by the margin"))
+    }
+
     @Test(
         "confirms the reference, the selected arm and those that the margin is measured by, on another seed")
     func confirmation() throws {

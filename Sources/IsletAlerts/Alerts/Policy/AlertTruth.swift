@@ -139,6 +139,21 @@ public enum AlertTruthClaim: Hashable, Sendable, Codable {
     }
 }
 
+extension AlertPolicy {
+    /// What its rules are about, as far as anybody can say.
+    package var truths: Set<AlertTruth> { Set(rules.compactMap(\.truth)) }
+
+    /// Rules are judged by what they are about in `other`, unless they say it themselves: a bound that moves asks no other question.
+    package mutating func keepTruths(of other: AlertPolicy) {
+        for place in rules.indices where rules[place].claim == .usual {
+            guard let before = other.rules.first(where: { $0.code == rules[place].code }),
+                before.truth != rules[place].truth
+            else { continue }
+            rules[place].claim = before.truth.map { .about($0) } ?? .none
+        }
+    }
+}
+
 extension AlertRule {
     /// A low alarm below this is about level 2, a high alarm from that on.
     private static let secondLevel = (low: 60.0, high: 250.0)

@@ -74,12 +74,14 @@ final class PersonActs: LiveActs {
         let now = session.executor.now
         var all = given
         all.note(session.recorder, at: now)
-        let (reading, therapy) = session.loop.here { ($0.display().glucose, $0.settingsInForce.therapy) }
-        let mgdl = reading.flatMap {
+        let (shown, therapy) = session.loop.here { ($0.display(), $0.settingsInForce.therapy) }
+        let mgdl = shown.glucose.flatMap {
             now.nanoseconds - $0.instant.nanoseconds <= LoopTiming.freshness
                 ? $0.glucose.milligramsPerDecilitre : nil
         }
-        let onBoard = all.onBoard(at: now, therapy)
+        // What was confirmed a minute ago acts as well, though no step or no pump has had it yet.
+        let toCome = (shown.owed ?? .zero) + (shown.underWay ?? .zero)
+        let onBoard = all.onBoard(at: now, therapy) + toCome.units
         let needed = all.needed(at: now, therapy)
         return (
             onBoard,
