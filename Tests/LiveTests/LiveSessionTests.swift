@@ -1,6 +1,7 @@
 import Foundation
 import IsletDevices
 import IsletKernel
+import IsletLoop
 import Testing
 import IsletTrials
 
@@ -203,6 +204,30 @@ import IsletTrials
             }
             #expect(meals == 1)
         }
+    }
+
+    /// Harm: who thinks better of it at once hears "done", and the next step gives it all the same.
+    @Test(arguments: [LiveInput.cancelBolus, .cancelOwed])
+    func aBolusThatIsStoppedBeforeItsStepIsNotGiven(by stop: LiveInput) throws {
+        let session = try LiveSession(try opening(0), journal: nil)
+        session.advance(to: .minutes(36))
+        let before = session.ledger.bolus
+        func ask(_ units: Double, at minute: Int64) -> Int {
+            session.take(LiveCommand(.requestBolus(units: units)), at: .minutes(minute)).number ?? 0
+        }
+        let request = ask(3, at: 36)
+        let confirm = LiveInput.confirmBolus(request: request, units: 3, anyway: true)
+        #expect(session.take(LiveCommand(confirm), at: .minutes(37)).outcome == .taken)
+        // It waits for the step at 40: it is shown, and a second one is asked about.
+        #expect(session.snapshot.loop?.owed == InsulinAmount(units: 3))
+        #expect(session.snapshot.loop?.owedUntil == .minutes(52))
+        _ = ask(3, at: 37)
+        #expect(session.snapshot.requestedBolus?.onBoard ?? 0 >= 3)
+        #expect(session.snapshot.requestedBolus?.doubt != nil)
+        #expect(session.take(LiveCommand(stop), at: .minutes(38)).outcome == .taken)
+        #expect(session.snapshot.loop?.owed == nil)
+        session.advance(to: .minutes(90))
+        #expect(abs(session.ledger.bolus - before) < 1e-9)
     }
 
     @Test func aBolusNeedsItsSecondWordOnceInTimeAndTheSame() throws {

@@ -32,6 +32,8 @@ package struct ValidationRow: Sendable {
 package struct Validation: Sendable {
     /// Fewer people tell nothing.
     package static let fewestPeople = 20
+    /// Fewer events than this tell nothing of how unequal people are in them: their rate's interval is Poisson's.
+    private static let fewestEvents = 20
     static let level = 0.95
     static let resamples = 2000
 
@@ -186,8 +188,15 @@ package struct Validation: Sendable {
                 found.reduce(0) { $0 + $1.events }, found.reduce(0) { $0 + $1.exposure }
             )
             guard exposure > 0 else { return nil }
-            // One-sided at either end: at most, or at least.
-            let rate = try? Statistics.poissonInterval(events: events, level: 0.9)
+            // Some people have more of them than others: over people, as all other rows, once there are enough to tell.
+            guard events < Self.fewestEvents else {
+                let (value, interval) = Self.estimate(found) { some in
+                    let exposure = some.reduce(0) { $0 + $1.exposure }
+                    return exposure > 0 ? Double(some.reduce(0) { $0 + $1.events }) / exposure : nil
+                }
+                return judged(target, arm.name, people.count, value, interval)
+            }
+            let rate = try? Statistics.poissonInterval(events: events, level: 0.95)
             return judged(
                 target, arm.name, people.count, Double(events) / exposure,
                 rate.map { $0.lower / exposure...$0.upper / exposure })
