@@ -1,6 +1,6 @@
 // A thread that hands a feed's readings to a session when their time has come.
 //
-// Guarantees: each row once, in the file's order; what is refused or can't be read is told with its line, and the rest goes on.
+// Guarantees: each row once, in the file's order, also where the session is frozen when its time has come; what is refused or can't be read is told with its line, and the rest goes on.
 
 import Glibc
 import IsletLive
@@ -26,7 +26,12 @@ final class Feeder: SessionFeeder {
         while !isOver() {
             for reading in pending {
                 guard wait(host, id, for: Instant(nanoseconds: feed.stamp(reading)), isOver) else { return }
-                let answer = host.take(feed.command(reading), for: id)
+                var answer = host.take(feed.command(reading), for: id)
+                while answer.isFrozen {
+                    guard !isOver() else { return }
+                    usleep(200_000)
+                    answer = host.take(feed.command(reading), for: id)
+                }
                 if answer.isRepeated { known += 1 }
                 if !answer.isRepeated, let refusal = answer.outcome.refusal {
                     say("\(feed.file.path):\(reading.line): left out: \(refusal.reason)")

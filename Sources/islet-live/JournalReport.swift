@@ -73,15 +73,13 @@ struct JournalReport {
         let lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).dropLast()
-        let (findings, sealed) = try JournalSeal.findings(path, lines: Array(lines), key: key)
-        if let finding = findings.first { throw CheckFailure(message: finding) }
-        let open = lines.count - sealed
-        guard open <= 1 else {
-            throw CheckFailure(message: "\(path):\(sealed + 1): \(open) lines that nobody sealed")
+        let reading = try JournalSeal.read(path, lines: Array(lines), key: key)
+        if let finding = reading.findings.first { throw CheckFailure(message: finding) }
+        let loose = reading.loose(of: lines.count).map {
+            "that somebody without the key wrote \($0), which were not sealed when they were written, as after a kill, a power cut or a full disk; "
         }
-        return "sealed with this key up to line \(sealed)"
-            + (open == 1 ? "; the last line is not, as of a process that died between the two" : "")
-            + "; not excluded: that journal and seal were cut at one line, where the session has not ended"
+        return "sealed with this key up to line \(reading.sealed); not excluded: \(loose ?? "")"
+            + "that journal and seal were cut at one line, where the session has not ended"
     }
 
     private func tell(_ replay: LiveReplay, _ command: String) throws {

@@ -115,9 +115,11 @@ struct LiveRunCommand: ParsableCommand {
         }
         if case .server(let named, _)? = source { server = named }
         let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false
+        // Whoever is watched is watched now: the past is caught up with, and time is the wall clock's.
+        let isNow = LivePace(pace) == .real && grows
         let start = try feed?.start ?? (server == nil ? nil : known ?? startNow(read))
         let study = start.map { read.fed(from: $0) } ?? read
-        if let feed, grows, pace == "1", known == nil { try check(study, lastsBeyondNow: feed) }
+        if let feed, isNow, known == nil { try check(study, lastsBeyondNow: feed) }
         if mkdir(journal, 0o700) != 0, errno != EEXIST {
             throw OutputError(path: journal, doing: "create the directory", errno: errno)
         }
@@ -125,48 +127,63 @@ struct LiveRunCommand: ParsableCommand {
         let id = "session-\(session)"
         var before: LiveSnapshot?
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
-            guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else {
-                var opening = try LiveOpening(
-                    study: study, session: session, studyPath: self.study, isFed: isFed)
-                opening.isLinked = pump != nil
-                if pump != nil { opening.owner = owner ?? "\(study.name)-\(session)" }
-                let live = try LiveSession(
-                    opening, journal: try JournalFile.create(path, opening: opening.json),
-                    deadline: Self.deadline, listener: listener)
-                if let key { try live.seal(with: key) }
-                if let feed, grows, pace == "1" { live.liveUntold { catchUp(live, feed) } }
-                return live
-            }
-            if let key { try JournalSealFile.check(path, key: key) }
-            let live = try LiveReplay.resume(
-                path, studyPath: self.study, deadline: Self.deadline, listener: listener)
-            guard live.opening.study == study, live.opening.session == session,
-                live.opening.isFed == isFed, live.opening.isLinked == (pump != nil)
-            else {
-                throw InputError(
-                    file: path, line: 1, found: "a session of another study, or another version of it",
-                    expected: "the study that this journal began with, or another directory")
-            }
-            if live.opening.isLinked, let known = live.anchor?.pace, known != LivePace(pace) {
-                throw InputError(
-                    file: path, line: 1, found: "--pace \(pace)",
-                    expected: "--pace \(known): sensor and pump outside have gone on at that one")
-            }
-            if let key { try live.seal(with: key) }
-            before = live.snapshot
+            let isNew = access(path, F_OK) != 0 || JournalContent.isUnbegun(path)
+            let live = try isNew ? begin(study, path, key, listener) : goOn(study, path, key, listener)
+            if !isNew { before = live.snapshot }
+            if isNow || server != nil { live.keepToWallClock() }
+            if let feed, isNow { live.catchUp(on: feed, utcNanoseconds: SystemClocks().utcNanoseconds()) }
             return live
         }
-        if let feed { tell(feed, grows && pace == "1") }
+        if let feed { tell(feed, isNow) }
         if case .server(let server, let hasSecret)? = source { tell(server, hasSecret) }
         let drivers = drivers(of: host, id, goesOn: before != nil)
         defer { drivers?.stop() }
         let terminal = Terminal(
             host: host, id: id, calendar: study.start.calendar,
-            feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) }
+            feed: feed.map { Feeder(feed: $0, slack: isNow ? LiveInput.futureStamp : 0) }
                 ?? server.map { ServerFeeder($0, start: study.start) },
             goesOnUnheard: pump != nil || feed != nil || server != nil)
         try terminal.live(goingOnFrom: before)
         host.remove(id)
+    }
+
+    private func begin(
+        _ study: Study, _ path: String, _ key: SealKey?, _ listener: @escaping (LiveEvent) -> Void
+    ) throws -> LiveSession {
+        var opening = try LiveOpening(
+            study: study, session: session, studyPath: self.study, isFed: feed != nil)
+        opening.isLinked = pump != nil
+        if pump != nil { opening.owner = owner ?? "\(study.name)-\(session)" }
+        let live = try LiveSession(
+            opening, journal: try JournalFile.create(path, opening: opening.json),
+            deadline: Self.deadline, listener: listener)
+        if let key { try live.seal(with: key) }
+        return live
+    }
+
+    private func goOn(
+        _ study: Study, _ path: String, _ key: SealKey?, _ listener: @escaping (LiveEvent) -> Void
+    ) throws -> LiveSession {
+        let standing = try key.map { try JournalSealFile.check(path, key: $0) }
+        if let note = standing?.note {
+            StandardStream.output.writeLineIgnoringFailure(printable("\(path): \(note)", limit: 4096))
+        }
+        let live = try LiveReplay.resume(
+            path, studyPath: self.study, deadline: Self.deadline, listener: listener)
+        guard live.opening.study == study, live.opening.session == session,
+            live.opening.isFed == (feed != nil), live.opening.isLinked == (pump != nil)
+        else {
+            throw InputError(
+                file: path, line: 1, found: "a session of another study, or another version of it",
+                expected: "the study that this journal began with, or another directory")
+        }
+        if live.opening.isLinked, let known = live.anchor?.pace, known != LivePace(pace) {
+            throw InputError(
+                file: path, line: 1, found: "--pace \(pace)",
+                expected: "--pace \(known): sensor and pump outside have gone on at that one")
+        }
+        if let key { try live.seal(with: key, after: standing) }
+        return live
     }
 
     private func drivers(of host: LiveHost, _ id: String, goesOn: Bool) -> LinkedDrivers? {
@@ -177,17 +194,6 @@ struct LiveRunCommand: ParsableCommand {
         return LinkedDrivers(
             host: host, id: id, pump: LoopbackPumpDriver(address, timeoutSeconds: seconds),
             glucose: LoopbackGlucoseFeed(address), speed: speed, timeout: .seconds(seconds), goesOn: goesOn)
-    }
-
-    /// Lives what the file has of the time up to now, at its own instants.
-    private func catchUp(_ live: LiveSession, _ feed: Feed) {
-        let elapsed = SystemClocks().utcNanoseconds() - feed.start.unixSeconds * Nanoseconds.second
-        let goal = min(Instant(nanoseconds: max(0, elapsed)), live.duration)
-        for reading in feed.file.readings {
-            let stamp = Instant(nanoseconds: feed.stamp(reading))
-            if stamp <= goal { _ = live.take(feed.command(reading), at: max(stamp, live.now)) }
-        }
-        live.advance(to: goal)
     }
 
     /// Whoever is to be watched would not be, from the first minute on.

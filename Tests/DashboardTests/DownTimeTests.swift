@@ -63,6 +63,34 @@ import Testing
         desk.ward.close()
     }
 
+    /// Harm: a server dies just as a session is there by name, and the next one has it paused: whoever was to be watched is not.
+    @Test func aSessionWhoseServerDiesAsItBeginsGoesOnAtItsPace() throws {
+        try withFolder { folder in
+            let (files, clock) = (FileManager.default, Clock())
+            try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let (alive, dead) = (folder + "/alive", folder + "/dead")
+            let first = try Ward(Ward.Options(folder: alive), host: LiveHost(clocks: clock))
+            var wish = SessionRequest(.text(study))
+            (wish.pace, wish.from) = (.real, Nanoseconds.hour)
+            let id = try first.create(wish) {
+                // It has its name, and the host hasn't got it yet.
+                let names = (try? files.contentsOfDirectory(atPath: alive + "/sessions")) ?? []
+                if names.contains(where: { !$0.hasPrefix(".") }), !files.fileExists(atPath: dead) {
+                    try? files.copyItem(atPath: alive, toPath: dead)
+                }
+                return true
+            }
+            first.close()
+            clock.move(by: 90 * Nanoseconds.minute)
+            let second = try Ward(Ward.Options(folder: dead), host: LiveHost(clocks: clock))
+            second.bringBack()
+            second.host.turn()
+            let status = try #require(second.host.status(of: id))
+            #expect(status.pace == .real && status.snapshot.now > .minutes(140))
+            second.close()
+        }
+    }
+
     /// Harm: a pace that was answered and not written is gone after a restart, and under its key it is never asked for again.
     @Test func aPaceThatWasNotWrittenIsNotAnsweredAndMayBeAskedAgain() throws {
         try withFolder { folder in

@@ -66,6 +66,37 @@ import Testing
         }
     }
 
+    /// Harm: the program is ended while it lives the days that the file has, and from then on every low rings days late.
+    @Test func aStartThatIsKilledAmidThePastComesToNowTheNextTime() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSinceNow: -3 * 86_400)
+            let rows = (0..<864).map { row(begin.addingTimeInterval(Double($0) * 300), 100 + $0 % 60) }
+            let (trace, path) = (folder + "/trace.csv", folder + "/live/session-0.journal")
+            try write(Array(("time,glucose_mgdl\n" + rows.joined()).utf8), to: trace)
+            let first = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/1")
+            let end = Date(timeIntervalSinceNow: 60)
+            while first.process.isRunning, Date() < end,
+                (try? JournalContent.read(path)).map({ readingKeys($0).count < 40 }) ?? true
+            { usleep(5000) }
+            _ = first.kill(SIGKILL)
+            #expect(!first.text.contains("SUGGESTIONS ONLY"), "it had come to now already")
+            let second = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/2")
+            wait(second, for: "no more readings")
+            quit(second)
+            let content = try JournalContent.read(path)
+            let anchor = try #require(content.lines.last { $0.anchor != nil }?.anchor)
+            let start = Int64(begin.timeIntervalSince1970) * Nanoseconds.second
+            #expect(abs(anchor.utcNanoseconds - anchor.instant.nanoseconds - start) < Nanoseconds.minute)
+            #expect(readingKeys(content).count == rows.count)
+            // Lived, not leapt over.
+            #expect(
+                content.lines.allSatisfy {
+                    if case .leap = $0 { false } else { true }
+                })
+            #expect(try LiveReplay(content).divergence == nil)
+        }
+    }
+
     /// Harm: one row that is malformed, or older than the first, and from the next restart on nobody is watched.
     @Test func noRowKeepsASessionFromGoingOn() throws {
         try withFolder { folder in

@@ -80,6 +80,54 @@ import IsletTrials
         }
     }
 
+    /// Harm: whoever ends the first start while it lives the days that the file has, has a session that rings days late for good.
+    @Test(arguments: [0, 0.3, 0.9]) func aBeginningThatWasInterruptedComesToNow(_ share: Double) throws {
+        try withFolder { folder in
+            let feed = try feed(csv(rows), folder)
+            let opening = try fed(feed)
+            let now = (feed.start.unixSeconds + 8 * 3600) * Nanoseconds.second
+            func begin(_ name: String, _ prepare: (JournalFile) -> Void) throws -> LiveSession {
+                let file = try JournalFile.create("\(folder)/\(name).journal", opening: opening.json)
+                prepare(file)
+                let live = try LiveSession(opening, journal: file)
+                live.keepToWallClock()
+                live.catchUp(on: feed, utcNanoseconds: now)
+                return live
+            }
+            var opened = 0
+            let whole = try begin("whole") { opened = $0.length }
+            #expect(whole.now == .minutes(480) && whole.phase == .running)
+            let size = Double(try bytes(folder + "/whole.journal").count - opened)
+            let dead = folder + "/dead.journal"
+            _ = try begin("dying") {
+                $0.observer = { written, _ in
+                    guard Double(written - opened) > size * share else { return }
+                    // Once: what is there already is not replaced.
+                    try? FileManager.default.copyItem(atPath: folder + "/dying.journal", toPath: dead)
+                }
+            }
+            let alone = folder + "/alone.journal"
+            try FileManager.default.copyItem(atPath: dead, toPath: alone)
+            let clocks = FakeClocks()
+            clocks.step(by: now - clocks.utcNanoseconds())
+            let host = LiveHost(clocks: clocks)
+            try host.add("a", pace: .real) { listener in
+                let live = try LiveReplay.resume(dead, listener: listener)
+                #expect(live.now < .minutes(479))
+                live.keepToWallClock()
+                live.catchUp(on: feed, utcNanoseconds: now)
+                return live
+            }
+            let shown = try #require(host.status(of: "a")?.snapshot)
+            #expect(shown.now == .minutes(480) && shown.digest == whole.digest)
+            host.remove("a")
+            #expect(try LiveReplay(try JournalContent.read(dead)).divergence == nil)
+            // Where the file can't be read any more it is now all the same.
+            try host.add("b", pace: .real) { try LiveReplay.resume(alone, listener: $0) }
+            #expect(host.status(of: "b")?.snapshot.now == .minutes(480))
+        }
+    }
+
     @Test func whatWouldGiveInsulinOrMakeUpGlucoseIsRefused() throws {
         try withFolder { folder in
             let feed = try feed(csv(rows), folder)

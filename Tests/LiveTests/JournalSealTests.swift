@@ -1,6 +1,7 @@
 // Journals that are sealed: whatever is changed with the checksums mended is named by its line.
 
 import Foundation
+import Glibc
 import IsletDevices
 import IsletFiles
 import IsletKernel
@@ -56,9 +57,32 @@ struct JournalSealTests {
 
     private func findings(_ path: String, key: SealKey = key) throws -> (findings: [String], sealed: Int) {
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        return try JournalSeal.findings(
+        let reading = try JournalSeal.read(
             path, lines: Array(text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()),
             key: key)
+        return (reading.findings, reading.sealed)
+    }
+
+    /// Whether nothing is off, and the seal goes up to this line.
+    private func fits(_ path: String, upTo line: Int) throws -> Bool {
+        let found = try findings(path)
+        return found.findings.isEmpty && found.sealed == line
+    }
+
+    /// Lines that somebody without the key may have written.
+    private func loose(_ path: String) throws -> String? {
+        let lines = try lines(path).map { $0[...] }
+        return try JournalSeal.read(path, lines: lines, key: Self.key).loose(of: lines.count)
+    }
+
+    /// As `islet-live run --seal` goes on.
+    private func goOn(_ path: String, _ body: (JournalFile) throws -> Void) throws -> String? {
+        let standing = try JournalSealFile.check(path, key: Self.key)
+        let (file, _) = try JournalFile.reopen(path)
+        file.seal = try JournalSealFile(of: path, key: Self.key, after: standing)
+        try body(file)
+        withExtendedLifetime(file) {}
+        return standing.note
     }
 
     @Test func fitsTheJournalThatItGrewWith() throws {
@@ -111,23 +135,138 @@ struct JournalSealTests {
             let (found, sealed) = try findings(path)
             #expect(found.isEmpty && sealed == 12)
             try JournalSealFile.check(path, key: Self.key)
-            // Two are more than a kill leaves: somebody has added to it.
-            try (codes.dropLast(2).joined(separator: "\n") + "\n").write(
+        }
+    }
+
+    /// Harm: the disk is full for a moment, the session goes on, and from then on its seal accuses lines that nobody touched; no restart is let in.
+    @Test func aSealThatWasWrittenInPartIsWrittenOnFromItsLastWholeLine() throws {
+        try withJournal { path in
+            _ = try goOn(path) { file in
+                let seal = try #require(file.seal)
+                seal.write = { bytes, descriptor in
+                    _ = Glibc.write(descriptor, bytes.baseAddress, 20)
+                    return ENOSPC
+                }
+                for minute in 9...11 { try file.append(.late(.minutes(Int64(minute))), sync: true) }
+                #expect(try fits(path, upTo: 13))
+                seal.write = { writeAll($0, to: $1) }
+                try file.append(.late(.minutes(12)), sync: true)
+            }
+            #expect(try fits(path, upTo: 17))
+            #expect(try loose(path) == nil)
+            // Whatever the disk takes no longer, and then a kill.
+            _ = try goOn(path) { file in
+                let seal = try #require(file.seal)
+                seal.write = { bytes, descriptor in
+                    _ = Glibc.write(descriptor, bytes.baseAddress, 60)
+                    return ENOSPC
+                }
+                try file.append(.late(.minutes(13)), sync: true)
+                try file.append(.late(.minutes(14)), sync: true)
+            }
+            let note = try goOn(path) { _ in }
+            #expect(note?.hasPrefix("lines 18 to 19 stood there unsealed") == true)
+            #expect(try fits(path, upTo: 19))
+            #expect(try loose(path) == "lines 18 to 19")
+        }
+    }
+
+    /// Harm: a full disk or a power cut keeps a seal from its last lines, and the program refuses to go on watching somebody for it.
+    @Test(arguments: [0, 1, 5, 12]) func goesOnBehindWhatStoodThereUnsealedAndSaysSo(_ sealed: Int) throws {
+        try withJournal { path in
+            let seal = JournalSeal.path(of: path)
+            let codes = try lines(seal)
+            try (codes.prefix(sealed).map { $0 + "\n" }.joined() + codes[sealed].prefix(20)).write(
                 toFile: seal, atomically: true, encoding: .utf8)
-            #expect(throws: InputError.self) { try JournalSealFile.check(path, key: Self.key) }
+            let first = sealed == 12 ? "line 13" : "lines \(sealed + 1) to 13"
+            #expect(try fits(path, upTo: sealed))
+            #expect(try loose(path) == first)
+            let note = try goOn(path) { try $0.append(.late(.minutes(9)), sync: true) }
+            #expect(note?.hasPrefix(first + " stood") == true)
+            // What came since is sealed as ever, and what was not is told as long as the journal is there.
+            #expect(try fits(path, upTo: 14))
+            #expect(try loose(path) == first)
+            let next = try goOn(path) { try $0.append(.late(.minutes(10)), sync: true) }
+            #expect(next == nil)
+            #expect(try fits(path, upTo: 15))
+            #expect(try loose(path) == first)
+            let whole = try lines(path)
+            for (line, old, new) in [
+                (2, "\"units\":1", "\"units\":0.5"), (13, "taken", "refused [no] later"),
+            ] {
+                var changed = whole
+                changed[line - 1] = changed[line - 1].replacingOccurrences(of: old, with: new)
+                try mend(changed, path)
+                #expect(try findings(path).findings.first?.contains(":\(line): has been changed") == true)
+                #expect(throws: InputError.self) { try JournalSealFile.check(path, key: Self.key) }
+            }
+        }
+    }
+
+    /// Harm: the power fails, the disk has the seal of lines that it has not got, and an honest journal counts as cut off.
+    @Test func noLineIsSealedBeforeItIsOnDisk() throws {
+        try withJournal { path in
+            _ = try goOn(path) { file in
+                for minute in 9...12 { try file.append(.late(.minutes(Int64(minute))), sync: false) }
+                #expect(try fits(path, upTo: 13))
+                try file.sync()
+                #expect(try fits(path, upTo: 17))
+                // Nor does it wait for hours.
+                for minute in 13...2100 { try file.append(.late(.minutes(Int64(minute))), sync: false) }
+                #expect(try findings(path).sealed > 2000)
+            }
+        }
+    }
+
+    /// Harm: the first start is killed before it has made its seal, and no start is let in after it.
+    @Test func aJournalWhoseSealWasNeverMadeGoesOn() throws {
+        try withJournal { path in
+            try FileManager.default.removeItem(atPath: JournalSeal.path(of: path))
+            let note = try goOn(path) { try $0.append(.late(.minutes(9)), sync: true) }
+            #expect(note?.hasPrefix("lines 1 to 13 stood") == true)
+            #expect(try fits(path, upTo: 14))
+            #expect(try loose(path) == "lines 1 to 13")
+        }
+    }
+
+    /// Harm: after an upgrade the old seal lies beside the new journal, which nobody may go on with; and the old journal has lost its only seal.
+    @Test func anUpgradeLeavesTheOldJournalItsSeal() throws {
+        try withFolder { folder in
+            let world = try FedWorld(folder + "/fed.journal")
+            try world.session.seal(with: Self.key)
+            world.live(untilMinute: 60)
+            world.session.sync()
+            let sealed = try findings(world.path).sealed
+            let engine = BuildFacts.engine
+            var standing: JournalSealFile.Standing? = try JournalSealFile.check(world.path, key: Self.key)
+            try world.upgrade(to: engine + 1)
+            let old = folder + "/fed.engine-\(engine).journal"
+            #expect(try fits(old, upTo: sealed))
+            #expect(!FileManager.default.fileExists(atPath: JournalSeal.path(of: world.path)))
+            // Killed here, or not: the new one begins its own.
+            try world.session.seal(with: Self.key, after: standing)
+            world.live(untilMinute: 90)
+            world.session.sync()
+            #expect(try findings(world.path).findings.isEmpty)
+            #expect(try loose(world.path) == nil)
+            try world.upgrade(to: engine + 2)
+            standing = try JournalSealFile.check(world.path, key: Self.key)
+            try world.session.seal(with: Self.key, after: standing)
+            #expect(try findings(world.path).findings.isEmpty)
+            #expect(try loose(world.path) != nil)
+            #expect(try loose(folder + "/fed.engine-\(engine + 1).journal") == nil)
         }
     }
 
     @Test func goesOnWithItsJournal() throws {
         try withJournal { path in
-            try JournalSealFile.check(path, key: Self.key)
-            let (file, _) = try JournalFile.reopen(path)
-            try file.append(.late(.minutes(9)), sync: true)
-            file.seal = try JournalSealFile(of: path, key: Self.key)
-            try file.append(.late(.minutes(10)), sync: true)
-            withExtendedLifetime(file) {}
-            let (found, sealed) = try findings(path)
-            #expect(found.isEmpty && sealed == 15, "\(found)")
+            let note = try goOn(path) { file in
+                try file.append(.late(.minutes(9)), sync: true)
+                try file.append(.late(.minutes(10)), sync: true)
+            }
+            #expect(try fits(path, upTo: 15))
+            #expect(try loose(path) == nil)
+            #expect(note == nil)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import IsletAlerts
 import DeviceLinks
+import Foundation
 import IsletDevices
 import IsletKernel
 import Synchronization
@@ -55,12 +56,21 @@ import IsletTrials
                 let passed = clocks.continuousNanoseconds() - began
                 for command in outbox.take() {
                     let report = try simulator.perform(command, at: Instant(nanoseconds: passed))
-                    let at = try #require(host.sessionTime(ofUTC: report.utcNanoseconds, in: "a"))
-                    _ = host.take(LiveCommand(.device(.report(report, at: at))), for: "a")
+                    let heard = host.take(
+                        { core in
+                            core.instant(ofDeviceUTC: report.utcNanoseconds).map { .report(report, at: $0) }
+                        }, for: "a")
+                    try #require(heard.outcome.refusal?.code != RefusalCode.otherDevices.rawValue)
                 }
                 guard nextReading <= passed else { continue }
-                let at = try #require(host.sessionTime(ofUTC: beganUTC + nextReading, in: "a"))
-                _ = host.take(LiveCommand(.device(.reading(mgdl: 150, at: at, isReliable: true))), for: "a")
+                let stamp = beganUTC + nextReading
+                let heard = host.take(
+                    { core in
+                        core.instant(ofDeviceUTC: stamp).map {
+                            .reading(mgdl: 150, at: $0, isReliable: true)
+                        }
+                    }, for: "a")
+                try #require(heard.outcome.refusal?.code != RefusalCode.otherDevices.rawValue)
                 nextReading += 5 * Nanoseconds.minute
             }
         }
@@ -172,15 +182,72 @@ import IsletTrials
     @Test func `what waits for a session is bounded, and the pump's answers come first`() {
         let door = Door()
         for number in 0..<100_000 {
-            door.yield(.glucose) { .reading(mgdl: Double(number), at: 0, isReliable: true) }
+            door.yield(.glucose) { _ in .reading(mgdl: Double(number), at: 0, isReliable: true) }
         }
-        door.yield(.pump) { .relaunched }
+        door.yield(.pump) { _ in .relaunched }
         var heard: [LinkInput] = []
-        while let input = door.next() { input().map { heard.append($0) } }
+        while let said = door.next() { said(Slot.Core()).map { heard.append($0) } }
         #expect(heard.first == .relaunched && heard.count == 1 + Door.most)
         #expect(heard.last == .reading(mgdl: 99_999, at: 0, isReliable: true))
-        door.yield(.pump) { .relaunched }
+        door.yield(.pump) { _ in .relaunched }
         door.finish()
         #expect(door.next() == nil)
+    }
+
+    /// One that says nothing as long as a test lasts.
+    private struct SilentPump: PumpDriver {
+        func perform(_ command: LinkCommand) async throws -> PumpReport {
+            try await Task.sleep(for: .seconds(3600))
+            throw PumpDriverError.noAnswer("nobody asked for so long")
+        }
+    }
+
+    private struct Sensor: GlucoseFeed {
+        let stream: AsyncThrowingStream<FedReading, any Error>
+        func readings() -> AsyncThrowingStream<FedReading, any Error> { stream }
+    }
+
+    /// Harm: a disk that is slow for half a minute, and a low that the sensor sent meanwhile never comes: its time stamp is known by then.
+    @Test func `a reading that is sent while the disk is slow comes when it is over`() throws {
+        try withFolder { folder in
+            let (clocks, gate) = (FakeClocks(), Gate())
+            let host = LiveHost(clocks: clocks)
+            var linked = try opening(1)
+            linked.isLinked = true
+            let open = linked
+            let file = try JournalFile.create(folder + "/a.journal", opening: open.json)
+            try host.add("a", pace: .real) { try LiveSession(open, journal: file, listener: $0) }
+            let (stream, sensor) = AsyncThrowingStream<FedReading, any Error>.makeStream()
+            let drivers = LinkedDrivers(
+                host: host, id: "a", pump: SilentPump(), glucose: Sensor(stream: stream), goesOn: false)
+            defer { drivers.stop() }
+            clocks.move(by: Nanoseconds.minute)
+            host.turn()
+            func wait(until isSo: () -> Bool) {
+                for _ in 0..<60_000 where !isSo() { usleep(1000) }
+                #expect(isSo())
+            }
+            file.observer = { _, _ in gate.pass() }
+            let slow = Thread { _ = host.take(LiveCommand(.resume), for: "a") }
+            slow.start()
+            wait { gate.isReached }
+            clocks.move(by: 25 * Nanoseconds.second)
+            #expect(host.watch() == ["a"])
+            sensor.yield(FedReading(utcNanoseconds: clocks.utcNanoseconds(), mgdl: 58))
+            // It has been handed in by then, and found nobody.
+            usleep(1_500_000)
+            func heard() -> [LiveEvent] {
+                (host.events(of: "a", after: 0)?.events ?? []).filter { $0.text.hasPrefix("reading") }
+            }
+            #expect(heard().isEmpty)
+            gate.open()
+            wait {
+                host.turn()
+                return heard().count == 1
+            }
+            #expect(heard()[0].text.contains("58.0"))
+            wait { slow.isFinished }
+            host.remove("a")
+        }
     }
 }

@@ -226,6 +226,7 @@ package final class Ward: Sendable {
         let journal = scratch + "/live.journal"
         try AtomicFile.write(card.json.prettyText, to: Self.card(beside: journal))
         try write(journal)
+        try note(pace, in: journal)
         guard rename(scratch, folder(of: id)) == 0 else {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
@@ -238,6 +239,15 @@ package final class Ward: Sendable {
             throw error
         }
         return id
+    }
+
+    /// A journal says at what pace its session goes before the session is there by name: whatever ends the server just then, the next one goes on at it. One that is
+    /// paused or driven stands still without a word.
+    private func note(_ pace: LivePace, in journal: String) throws {
+        guard pace != .paused, pace != .step else { return }
+        let (file, content) = try JournalFile.reopen(journal)
+        if case .end? = content.lines.last { return }
+        try file.append(JournalLine(host.anchor(pace, at: content.end)), sync: true)
     }
 
     /// Goes on with a session from its journal.

@@ -98,6 +98,14 @@ package final class LiveHost: Sendable {
         bell.ring()
     }
 
+    /// How session time and the clocks belong together where a session that stands at an instant goes on now.
+    func anchor(_ pace: LivePace, at instant: Instant) -> LiveAnchor {
+        let (now, utc, boot) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds(), clocks.bootID)
+        return LiveAnchor(
+            instant: instant, pace: pace, utcNanoseconds: utc,
+            boot: boot.isEmpty ? nil : LiveBoot(id: boot, continuousNanoseconds: now))
+    }
+
     /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way; a frozen session is
     /// let go when its thread comes back.
     package func remove(_ id: String) {
@@ -246,6 +254,10 @@ package final class LiveHost: Sendable {
 
     /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
     package func take(_ command: LiveCommand, for id: String) -> LiveAnswer {
+        take(for: id) { _ in command }
+    }
+
+    private func take(for id: String, _ said: (Slot.Core) -> LiveCommand?) -> LiveAnswer {
         guard let slot = slot(id) else {
             return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
         }
@@ -254,6 +266,9 @@ package final class LiveHost: Sendable {
             defer { settle(slot, core) }
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
+            }
+            guard let command = said(core) else {
+                return LiveAnswer(outcome: .refused(.otherDevices, "the session goes by no clock of devices"))
             }
             return session.take(command, at: goal)
         }
@@ -277,20 +292,9 @@ package final class LiveHost: Sendable {
         if let slot = slot(id) { reach(slot) { $0.session?.onCommand = nil } }
     }
 
-    /// What a device's clock said, as nanoseconds of the session's time; nil without a session that runs.
-    func sessionTime(ofUTC utc: Int64, in id: String) -> Int64? {
-        guard let slot = slot(id) else { return nil }
-        return reach(slot) { core -> Int64? in
-            guard core.session != nil, let anchor = core.deviceAnchor, case .scaled(let speed) = anchor.pace
-            else { return nil }
-            return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
-        } ?? nil
-    }
-
-    /// Session time at a moment of the continuous clock; before the session's start it is negative.
-    func sessionTime(atContinuous moment: Int64, in id: String) -> Int64? {
-        guard let slot = slot(id) else { return nil }
-        return reach(slot) { $0.instant(atContinuous: moment) } ?? nil
+    /// Hands in what a device said. What time of the session's that was is asked as the session hears it, since one that is frozen can't say.
+    func take(_ said: Door.Said, for id: String) -> LiveAnswer {
+        take(for: id) { core in said(core).map { LiveCommand(.device($0)) } }
     }
 
     var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }

@@ -98,13 +98,21 @@ final class Slot: Sendable {
             }
         }
 
-        /// Session time at a moment of the continuous clock, past ones too, ns; nil where there is none.
+        /// Session time at a moment of the continuous clock, past ones too, ns: negative before the session's start. nil where there is none.
         func instant(atContinuous moment: Int64) -> Int64? {
             guard session != nil, case .scaled(let speed) = pace else { return nil }
             let passed = moment.subtractingReportingOverflow(origin.continuous)
             guard !passed.overflow else { return nil }
             return origin.instant.nanoseconds
                 + Int64(min(max(Double(passed.partialValue) * speed, -1e18), 1e18))
+        }
+
+        /// Session time of what a device's clock said, ns; before the session's start it is negative. nil where there is none.
+        func instant(ofDeviceUTC utc: Int64) -> Int64? {
+            guard session != nil, let anchor = deviceAnchor, case .scaled(let speed) = anchor.pace else {
+                return nil
+            }
+            return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
         }
 
         /// When it wants to be advanced next, by the continuous clock; nil for never.

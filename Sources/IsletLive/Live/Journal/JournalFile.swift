@@ -22,7 +22,7 @@ package final class JournalFile {
     private var isBroken = false
     /// Told before and after each write, and after each sync: where a test lets the process die.
     package var observer: ((_ bytesWritten: Int, _ isSynced: Bool) -> Void)?
-    /// Seals each line that was written; nil for a journal without a seal.
+    /// Seals each line that is on disk; nil for a journal without a seal.
     var seal: JournalSealFile?
 
     private init(path: String, descriptor: Int32, check: String, length: Int) {
@@ -95,6 +95,8 @@ package final class JournalFile {
         guard !isBroken else {
             throw OutputError(.temporary, path: path, message: "cannot be written since an earlier failure")
         }
+        // What is not on disk is not sealed: that is not to grow for hours.
+        let isSynced = isSynced || seal.map { $0.unsynced >= Self.mostUnsealed } ?? false
         let text = line.text
         let next = JournalContent.check(of: text, after: check)
         var bytes = Array("\(next) \(text)\n".utf8)
@@ -108,7 +110,7 @@ package final class JournalFile {
         observer?(length + bytes.count, false)
         if isSynced {
             do {
-                try sync()
+                try syncLines()
             } catch {
                 // What the disk has of it nobody knows.
                 isBroken = true
@@ -124,6 +126,13 @@ package final class JournalFile {
 
     /// Everything so far is on disk when this returns.
     package func sync() throws(OutputError) {
+        try syncLines()
+        seal?.sync()
+    }
+
+    private static let mostUnsealed = 1000
+
+    private func syncLines() throws(OutputError) {
         while fdatasync(descriptor) != 0 {
             guard errno == EINTR else { throw OutputError(path: path, doing: "sync", errno: errno) }
         }

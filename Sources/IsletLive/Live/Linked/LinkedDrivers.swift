@@ -2,7 +2,7 @@
 //
 // Guarantees: what a driver says enters the session as a journaled input, in the order in which it was said; times of devices are
 // the session's by its anchor. A session that goes on from a journal asks first what became of what it had sent.
-// A session that is frozen hears it when it lives again, for 15 min. Whoever floods finds a day's readings full, and delays no answer of the pump.
+// A session that is frozen hears it when it lives again, for 15 min, with the time that it was said of. Whoever floods finds a day's readings full, and delays no answer of the pump.
 // Does not: hold a session's lock while a driver works, or wait for one on a thread that others need.
 
 package import DeviceLinks
@@ -32,14 +32,11 @@ package final class LinkedDrivers: Sendable {
         let door = Door()
         self.door = door
         Thread.detachNewThread { door.run { Self.take($0, host, id, door) } }
-        @Sendable func enter(_ kind: Door.Kind, _ input: @escaping @Sendable () -> LinkInput?) {
-            door.yield(kind, input)
-        }
         let pump = PumpLink(driver: driver, timeout: timeout) { answer in
-            enter(.pump) {
+            door.yield(.pump) { core in
                 switch answer {
                 case .report(let report):
-                    host.sessionTime(ofUTC: report.utcNanoseconds, in: id).map { .report(report, at: $0) }
+                    core.instant(ofDeviceUTC: report.utcNanoseconds).map { .report(report, at: $0) }
                 case .failed(let number, let wasSent, let reason):
                     .failed(number: number, wasSent: wasSent, reason: JournalLine.line(reason))
                 }
@@ -48,10 +45,10 @@ package final class LinkedDrivers: Sendable {
         self.pump = pump
         glucose = GlucoseLink(speed: speed) { reading in
             let heard = host.continuousNanoseconds
-            enter(.glucose) {
+            door.yield(.glucose) { core in
                 let taken =
-                    reading.ageNanoseconds.map { host.sessionTime(atContinuous: heard &- $0, in: id) }
-                    ?? host.sessionTime(ofUTC: reading.utcNanoseconds, in: id)
+                    reading.ageNanoseconds.map { core.instant(atContinuous: heard &- $0) }
+                    ?? core.instant(ofDeviceUTC: reading.utcNanoseconds)
                 return taken.map {
                     .reading(mgdl: reading.mgdl, at: $0, isReliable: reading.isReliable)
                 }
@@ -59,7 +56,7 @@ package final class LinkedDrivers: Sendable {
         }
         let waiting = host.attach(to: id) { pump.send($0) }
         for command in waiting { pump.send(command) }
-        if goesOn { enter(.pump) { .relaunched } }
+        if goesOn { door.yield(.pump) { _ in .relaunched } }
         if let feed { glucose.run(feed) }
     }
 
@@ -71,10 +68,10 @@ package final class LinkedDrivers: Sendable {
         door.finish()
     }
 
-    /// A frozen session is told again every second.
-    private static func take(_ input: LinkInput, _ host: LiveHost, _ id: String, _ door: Door) {
+    /// A frozen session is told again every second: nobody can say its time meanwhile, either, and what is dropped here never comes again.
+    private static func take(_ said: Door.Said, _ host: LiveHost, _ id: String, _ door: Door) {
         for _ in 0..<900 {
-            guard host.take(LiveCommand(.device(input)), for: id).isFrozen, !door.isFinished else { return }
+            guard host.take(said, for: id).isFrozen, !door.isFinished else { return }
             usleep(1_000_000)
         }
     }
@@ -84,9 +81,12 @@ package final class LinkedDrivers: Sendable {
 final class Door: Sendable {
     enum Kind { case pump, glucose }
 
+    /// What a driver said, once the session that hears it says what time of its own that was; nil where it has none.
+    typealias Said = @Sendable (Slot.Core) -> LinkInput?
+
     private struct State {
-        var pump: [@Sendable () -> LinkInput?] = []
-        var glucose: [@Sendable () -> LinkInput?] = []
+        var pump: [Said] = []
+        var glucose: [Said] = []
         var isFinished = false
     }
 
@@ -97,13 +97,13 @@ final class Door: Sendable {
 
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    func yield(_ kind: Kind, _ input: @escaping @Sendable () -> LinkInput?) {
+    func yield(_ kind: Kind, _ said: @escaping Said) {
         state.withLock { state in
             switch kind {
-            case .pump: state.pump.append(input)
+            case .pump: state.pump.append(said)
             case .glucose:
                 if state.glucose.count >= Self.most { state.glucose.removeFirst() }
-                state.glucose.append(input)
+                state.glucose.append(said)
             }
         }
         bell.ring()
@@ -115,16 +115,16 @@ final class Door: Sendable {
     }
 
     /// A thread's work: hands over what comes, until it is finished.
-    func run(_ take: (LinkInput) -> Void) {
+    func run(_ take: (Said) -> Void) {
         while true {
             let heard = bell.count
-            while let input = next() { input().map(take) }
+            while let said = next() { take(said) }
             if isFinished { return }
             bell.wait(after: heard, atMost: Nanoseconds.minute)
         }
     }
 
-    func next() -> (@Sendable () -> LinkInput?)? {
+    func next() -> Said? {
         state.withLock { state in
             if state.isFinished { return nil }
             if !state.pump.isEmpty { return state.pump.removeFirst() }

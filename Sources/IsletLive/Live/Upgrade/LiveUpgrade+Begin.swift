@@ -153,17 +153,21 @@ extension LiveUpgrade {
         live.keepState()
     }
 
-    /// The old journal stays, under a name that nothing else has.
+    /// The old journal stays, under a name that nothing else has, and so does its seal.
     /// - Returns: that name.
     @discardableResult
     static func archive(_ path: String, engine: Int) throws -> String {
         let stem = path.hasSuffix(".journal") ? String(path.dropLast(".journal".count)) : path
         for number in 1...1000 {
             let name = "\(stem).engine-\(engine)\(number == 1 ? "" : "-\(number)").journal"
-            if link(path, name) == 0 { return name }
-            guard errno == EEXIST else { throw OutputError(path: name, doing: "create", errno: errno) }
+            let code = link(path, name) == 0 ? 0 : errno
+            guard code == 0 || code == EEXIST else {
+                throw OutputError(path: name, doing: "create", errno: code)
+            }
             // A kill between the two steps left it there already.
-            if JournalFile.isSameFile(name, path) { return name }
+            guard code == 0 || JournalFile.isSameFile(name, path) else { continue }
+            try JournalSealFile.move(with: path, to: name)
+            return name
         }
         throw OutputError(path: stem, doing: "keep the old journal", errno: EEXIST)
     }
