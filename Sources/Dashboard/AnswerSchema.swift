@@ -156,7 +156,7 @@ extension AnswerSchema {
     // MARK: Named
 
     static let all: [(String, AnswerSchema)] = [
-        // The code is of a command that the session refused.
+        // The code is of a command that was not taken, or has no answer yet.
         (
             "Error",
             .object(

@@ -93,7 +93,7 @@ package final class Dashboard: Sendable {
         }
         if route.isRated, let seconds = door.guests.logIn(request.address) {
             return .refused(
-                finished(later(429, "too many log-ins from this address", seconds, isPage), request))
+                finished(problem(429, "too many log-ins from this address", isPage, after: seconds), request))
         }
         if let length = request.headers["content-length"].flatMap({ Int($0) }), length > route.bodyLimit {
             return .refused(finished(problem(413, "the body is too long", isPage), request))
@@ -128,12 +128,11 @@ package final class Dashboard: Sendable {
     }
 
     /// A refusal of what has been let in: the server has no room, or no patience.
-    package func refusal(_ status: Int, _ text: String, after seconds: Int? = nil, to request: WebRequest)
-        -> WebResponse
-    {
-        let isPage = Self.isPage(request)
-        let response = seconds.map { later(status, text, $0, isPage) } ?? problem(status, text, isPage)
-        return finished(response, request)
+    package func refusal(
+        _ status: Int, _ text: String, code: RefusalCode? = nil, after seconds: Int? = nil,
+        to request: WebRequest
+    ) -> WebResponse {
+        finished(problem(status, text, Self.isPage(request), code: code, after: seconds), request)
     }
 
     /// What a client hears of the work that was done for it.
@@ -154,7 +153,7 @@ package final class Dashboard: Sendable {
                 isLook
                     ? "no answer in time, and it is given up"
                     : "no answer in time: it may be done, or not. Look, or say it again under the same key",
-                after: 30, to: request)
+                code: isLook ? nil : .unanswered, after: 30, to: request)
         }
     }
 
@@ -180,12 +179,6 @@ package final class Dashboard: Sendable {
         !request.path.hasPrefix("/api/") && (request.headers["accept"] ?? "").contains("text/html")
     }
 
-    private func later(_ status: Int, _ text: String, _ seconds: Int, _ isPage: Bool) -> WebResponse {
-        var response = problem(status, text, isPage)
-        response.headers.append(("retry-after", "\(seconds)"))
-        return response
-    }
-
     private func plainAnswer(_ request: WebRequest, _ admitted: Admitted) -> WebResponse {
         let isPage = Self.isPage(request)
         do {
@@ -193,14 +186,14 @@ package final class Dashboard: Sendable {
             if admitted.work == .livesAgain, !request.isWanted() { throw NobodyWaits() }
             return try admitted.route.handler(request, admitted.names)
         } catch let refusal as Ward.Refusal {
-            guard refusal == .returning else { return problem(refusal.status, refusal.text, isPage) }
-            return later(refusal.status, refusal.text, 2, isPage)
+            return problem(
+                refusal.status, refusal.text, isPage, code: refusal.code, after: refusal.retryAfter)
         } catch let problem as any AnsweredProblem {
             return problem.response
         } catch let tooMany as WebDoor.TooManyGuesses {
-            return later(429, tooMany.text, tooMany.seconds, isPage)
+            return problem(429, tooMany.text, isPage, after: tooMany.seconds)
         } catch is TooManyStreams {
-            return later(503, "this address follows as much as it may", 10, isPage)
+            return problem(503, "this address follows as much as it may", isPage, after: 10)
         } catch is NobodyWaits {
             return problem(503, "nobody waited for it", isPage)
         } catch let error as InputError {
@@ -217,21 +210,29 @@ package final class Dashboard: Sendable {
 
     /// What is to be done now and then: about once a second, by a thread of its own.
     package func tend() {
-        for id in screens.left(at: ward.host.continuousNow) {
-            _ = try? ward.tell(id, WardCommand(.input(.background)))
-        }
+        for id in screens.left(at: ward.host.continuousNow) { ward.leaveFront(id) }
         ward.tend()
         door.logins?.keep()
     }
 
-    func problem(_ status: Int, _ text: String, _ isPage: Bool) -> WebResponse {
+    /// - Parameters:
+    ///   - code: what a program goes by.
+    ///   - seconds: after which it may be asked again.
+    func problem(
+        _ status: Int, _ text: String, _ isPage: Bool, code: RefusalCode? = nil, after seconds: Int? = nil
+    ) -> WebResponse {
         let text = printable(text, limit: 2000)
-        guard isPage else {
-            return .text(
-                status, JSONValue.object([.init("error", .string(text))]).compactText,
+        var response: WebResponse
+        if isPage {
+            response = .html(status, Page.problem(status, Self.title(status), text))
+        } else {
+            let coded = code.map { [JSONValue.Member("code", .string($0.rawValue))] } ?? []
+            response = .text(
+                status, JSONValue.object([.init("error", .string(text))] + coded).compactText,
                 type: "application/json")
         }
-        return .html(status, Page.problem(status, Self.title(status), text))
+        if let seconds { response.headers.append(("retry-after", "\(seconds)")) }
+        return response
     }
 
     private static func title(_ status: Int) -> String {
@@ -254,9 +255,22 @@ extension Ward.Refusal {
         case .conflict: 409
         case .full: 503
         case .frozen: 423
-        case .returning: 503
+        case .unanswered, .returning: 503
         }
     }
+
+    /// What a program goes by; nil where the status says it all.
+    var code: RefusalCode? {
+        switch self {
+        case .unknown, .invalid, .conflict, .full: nil
+        case .frozen: .frozen
+        case .unanswered: .unanswered
+        case .returning: .returning
+        }
+    }
+
+    /// When it may be said again, under the same key, s; nil where nothing tells.
+    var retryAfter: Int? { status == 503 && code != nil ? 2 : nil }
 
     var text: String {
         switch self {
@@ -264,6 +278,8 @@ extension Ward.Refusal {
         case .invalid(let text), .conflict(let text), .full(let text): text
         case .returning: "the session is being lived again from its journal: it may be said again in a moment"
         case .frozen: "the session is frozen: nothing reaches it; it may be said again"
+        case .unanswered:
+            "it was said before and has no answer yet: it may be done, or not. Look, or say it again under the same key"
         }
     }
 }

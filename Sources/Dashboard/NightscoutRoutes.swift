@@ -2,7 +2,8 @@
 //
 // Guarantees: a session's root is `/ns/ID`, paths of the first version answer with and without `.json`. What these protocols call a secret is derived from the token
 // and opens nothing else; without a token (loopback) none is asked for. A parameter is understood or refused by its name. What is posted is a treatment that was
-// given: it enters body and loop once by its id, on the session's disk before it is answered. Does not: command a pump, or take, change or delete anything else.
+// given: it enters body and loop once by its id, on the session's disk before it is answered. Of a session that is not there now nothing is answered but 503 (`NotNow`).
+// Does not: command a pump, or take, change or delete anything else.
 
 import Foundation
 import IsletDevices
@@ -214,16 +215,17 @@ struct NightscoutRoutes: Sendable {
         }
     }
 
-    /// Each by itself: one that is refused keeps no other out.
+    /// Each by itself: one that is refused keeps no other out. Where one can't be heard now all are to be posted again: those that were taken are known by then.
     private func takeAll(_ all: [JSONValue], _ id: String) throws -> WebResponse {
         guard all.count <= Self.mostPosted else {
             throw NightscoutProblem(413, "expected at most \(Self.mostPosted) treatments at once")
         }
         var (taken, refused): ([JSONValue], [JSONValue]) = ([], [])
+        var notNow: NotNow?
         for (place, one) in all.enumerated() {
-            do { taken.append(try take(one, id, isV3: false).document) } catch let problem
-                as NightscoutProblem
-            {
+            do { taken.append(try take(one, id, isV3: false).document) } catch let problem as NotNow {
+                notNow = problem
+            } catch let problem as NightscoutProblem {
                 refused.append([
                     "place": .integer(Int64(place)), "status": .integer(Int64(problem.status)),
                     "code": problem.code.map { .string($0) } ?? .null,
@@ -231,6 +233,7 @@ struct NightscoutRoutes: Sendable {
                 ])
             }
         }
+        if let notNow { throw notNow }
         guard !refused.isEmpty else { return Self.json(.array(taken)) }
         let text = "\(refused.count) of \(all.count) treatments refused, the others taken"
         return .text(
@@ -242,11 +245,11 @@ struct NightscoutRoutes: Sendable {
             ]).compactText, type: "application/json")
     }
 
-    /// - Throws: `NightscoutProblem` where it is refused; `Ward.Refusal` where nobody hears it.
+    /// - Throws: `NightscoutProblem` where it is refused for good; `NotNow` where nobody hears it now.
     private func take(_ document: JSONValue, _ id: String, isV3: Bool) throws -> (
         document: JSONValue, isRepeated: Bool
     ) {
-        guard let view = ward.view(id) else { throw Ward.Refusal.unknown }
+        let view = try ward.followed(id)
         let treatment = try NightscoutTreatment(document, view, isV3: isV3)
         func known(_ view: SessionView) -> PostedTreatment? {
             view.live.treatments?.first { $0.id == treatment.said.id }
@@ -256,8 +259,15 @@ struct NightscoutRoutes: Sendable {
         if let before, before.saysTheSame(as: treatment.said) {
             return (NightscoutDocuments(view: view).treatment(before), true)
         }
-        let answer = try ward.tell(id, WardCommand(.input(.treatment(treatment.said))))
+        let answer: LiveAnswer
+        do { answer = try ward.tell(id, WardCommand(.input(.treatment(treatment.said)))) } catch let refusal
+            as Ward.Refusal
+        {
+            throw NotNow.inPlace(of: refusal)
+        }
         if let refusal = answer.outcome.refusal {
+            // An app takes a 409 for the last word.
+            guard refusal.isOfContent else { throw NotNow(refusal.reason.text, refusal.code) }
             throw NightscoutProblem(409, refusal.reason.text, code: refusal.code)
         }
         let after = ward.view(id) ?? view
@@ -309,10 +319,7 @@ struct NightscoutRoutes: Sendable {
         {
             request, names in
             guard try isKnown(request) else { return Self.isNobody }
-            guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
-            // It has no readings yet, and had some.
-            if view.phase == .returning { throw Ward.Refusal.returning }
-            return Self.json(try body(view, request, names))
+            return Self.json(try body(try ward.followed(names["id"] ?? ""), request, names))
         }
     }
 
@@ -324,7 +331,8 @@ struct NightscoutRoutes: Sendable {
             isDocumented: false, ownBodyLimit: Self.postLimit
         ) { request, names in
             guard try isKnown(request) else { return Self.isNobody }
-            guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
+            let id = names["id"] ?? ""
+            _ = try ward.followed(id)
             return try body(id, request)
         }
     }

@@ -44,10 +44,9 @@ struct ShareRoutes: Sendable {
                 summary: "As Share has it.",
                 isOpen: true, isDocumented: false
             ) { request, _ in
-                guard let said = request.query("sessionId"), let id = session("session", said),
-                    let view = ward.view(id)
+                guard let said = request.query("sessionId"), let id = session("session", said), ward.has(id)
                 else { throw ShareProblem(code: "SessionIdNotFound") }
-                if view.phase == .returning { throw Ward.Refusal.returning }
+                let view = try ward.followed(id)
                 let minutes = try Self.minutes.wholeNumber(request) ?? 1440
                 let count = try Self.maxCount.wholeNumber(request) ?? 288
                 let from = view.now.adding(-Int64(minutes) * Nanoseconds.minute)

@@ -24,6 +24,7 @@ extension WardAPI {
         screens.see(page, isShown: isShown, of: id, at: ward.host.continuousNow)
         let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
         guard !isShown || isInFront else { return nil }
+        if isShown { ward.host.keepFront(id) }
         return Self.json(
             [
                 "number": .null, "repeated": .bool(isInFront), "said": .null,

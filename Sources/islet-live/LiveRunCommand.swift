@@ -129,7 +129,10 @@ struct LiveRunCommand: ParsableCommand {
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
             let isNew = access(path, F_OK) != 0 || JournalContent.isUnbegun(path)
             let live = try isNew ? begin(study, path, key, listener) : goOn(study, path, key, listener)
-            if !isNew { before = live.snapshot }
+            if !isNew {
+                before = live.snapshot
+                live.leaveFront()
+            }
             if isNow || server != nil { live.keepToWallClock() }
             if let feed, isNow { live.catchUp(on: feed, utcNanoseconds: SystemClocks().utcNanoseconds()) }
             return live

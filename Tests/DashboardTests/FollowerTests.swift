@@ -159,7 +159,95 @@ import Testing
         }
     }
 
+    private static let share = "/ShareWebServices/Services"
+
+    private func shareSession(_ desk: Desk, _ id: String) -> String {
+        desk.answer(
+            "POST", Self.share + "/General/LoginPublisherAccountByName",
+            #"{"accountName":"\#(id)","password":"x","applicationId":"x"}"#
+        ).text.trimmingCharacters(in: ["\""])
+    }
+
+    private func retryAfter(_ desk: Desk, _ path: String) -> String? {
+        desk.dashboard.answer(
+            WebRequest(method: "GET", target: path, headers: ["host": "127.0.0.1:8080"])
+        ).headers.first { $0.name == "retry-after" }?.value
+    }
+
+    /// Harm: after a restart a journal is damaged; an app that watches its person is told "ok", shows nothing, and alarms nobody.
+    @Test func whatCouldNotGoOnIsNoHealthyServerWithoutData() throws {
+        try withFolder { folder in
+            let first = try Desk(folder)
+            let id = try first.session(from: 3)
+            let path = first.ward.journalPath(of: id)
+            first.ward.close()
+            let whole = try Data(contentsOf: URL(filePath: path))
+            var bytes = whole
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: URL(filePath: path))
+            let desk = try Desk(folder)
+            for path in [
+                "v1/status.json", "v1/verifyauth", "v1/entries.json", "v1/entries/current", "v1/treatments",
+                "v1/devicestatus", "v1/profile/current", "v3/version", "v3/status", "v3/lastModified",
+                "v3/entries", "v3/entries/history/0",
+            ] {
+                let answer = desk.answer("GET", "/ns/\(id)/api/\(path)")
+                #expect(answer.status == 503 && answer.json["code"] as? String == "failed", "\(path)")
+                #expect(answer.json["status"] as? Int == 503, "\(path)")
+            }
+            // What doesn't mend by itself names no time.
+            #expect(retryAfter(desk, "/ns/\(id)/api/v1/status.json") == nil)
+            let posted = #"{"insulin":1,"date":1772449200000,"identifier":"pen 1"}"#
+            for (path, body) in [
+                ("v1/treatments", posted), ("v1/treatments", "[\(posted)]"), ("v1/treatments", "[]"),
+                ("v3/treatments", posted),
+            ] {
+                let answer = desk.answer("POST", "/ns/\(id)/api/\(path)", body)
+                #expect(answer.status == 503, "\(path): \(answer.text)")
+            }
+            let newest =
+                Self.share
+                + "/Publisher/ReadPublisherLatestGlucoseValues?sessionId=\(shareSession(desk, id))"
+            #expect(desk.answer("POST", newest).status == 503)
+            try whole.write(to: URL(filePath: path))
+            #expect(desk.answer("POST", "/api/sessions/\(id)/resume", "{}").status == 200)
+            #expect(desk.answer("GET", "/ns/\(id)/api/v1/status.json").json["status"] as? String == "ok")
+            #expect(try array(desk.answer("POST", newest).text).count > 20)
+            // The same of one that stops while the server goes on; it is tried again by itself.
+            fillDisk(under: path)
+            #expect(desk.tell(id, #"{"command":"target","mgdl":140}"#).status == 409)
+            #expect(desk.answer("GET", "/ns/\(id)/api/v1/entries.json").status == 503)
+            #expect(retryAfter(desk, "/ns/\(id)/api/v1/entries.json") == "60")
+            #expect(desk.answer("POST", newest).status == 503)
+        }
+    }
+
     // MARK: Posting
+
+    /// Harm: a session can't hear of a pen's insulin just now, its app takes 409 for the last word, and the loop never counts it.
+    @Test func whatCantBeHeardNowIsToBePostedAgain() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            let body = try JSONSerialization.data(withJSONObject: ["study_text": study, "pace": "step"])
+            let made = desk.answer("POST", "/api/sessions", String(decoding: body, as: UTF8.self))
+            let id = try #require(made.json["id"] as? String)
+            let root = "/api/sessions/\(id)"
+            let sat = desk.answer("POST", root + "/driver", #"{"name":"tester"}"#)
+            let token = try #require(sat.json["token"] as? String)
+            let held = desk.answer("POST", root + "/advance", "{\"driver\":\"\(token)\"}")
+            let step = try #require((held.json["step"] as? [String: Any])?["step"] as? Int)
+            let v1 = "/ns/\(id)/api/v1/treatments"
+            let pen = #"{"insulin":1,"identifier":"pen 1"}"#
+            for body in [pen, "[\(pen)]", #"[{"insulin":"two"},\#(pen)]"#] {
+                let answer = desk.answer("POST", v1, body)
+                #expect(answer.status == 503 && answer.json["code"] as? String == "held", "\(answer.text)")
+            }
+            let dose = "{\"driver\":\"\(token)\",\"step\":\(step),\"basal\":0.05}"
+            #expect(desk.answer("POST", root + "/act", dose).status == 200)
+            #expect(desk.answer("POST", v1, pen).status == 200)
+            #expect(state(desk, id).treatments == 1)
+        }
+    }
 
     @Test func postedTwiceOrByTwoAppsItIsOne() throws {
         try withFolder { folder in

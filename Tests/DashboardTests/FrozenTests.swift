@@ -3,6 +3,7 @@
 import Foundation
 import IsletDevices
 import IsletKernel
+import Synchronization
 import Testing
 
 @testable import Dashboard
@@ -40,7 +41,10 @@ import Testing
             #expect(after.page.contains("Frozen"))
             #expect(after.metrics.contains("sessions_frozen 1"))
             let refused = desk.tell(id, #"{"command":"target","mgdl":120}"#)
-            #expect(refused.status == 423 && refused.text.contains("frozen"))
+            #expect(refused.status == 423 && refused.json["code"] as? String == "frozen")
+            // An app that follows knows no 423, and takes what stands still for now.
+            #expect(desk.answer("GET", "/ns/\(id)/api/v1/entries.json").status == 503)
+            #expect(desk.answer("POST", "/ns/\(id)/api/v1/treatments", #"{"insulin":1}"#).status == 503)
             #expect(try Data(contentsOf: URL(fileURLWithPath: desk.ward.journalPath(of: id))) == journal)
             // A thread comes, and all is as before.
             desk.ward.host.turn()
@@ -61,6 +65,53 @@ import Testing
         let id = try desk.ward.create(wish)
         desk.ward.host.turn()
         return (desk, clock, id)
+    }
+
+    /// Harm: a bolus is on disk and will be given, its page says that it was refused and may be said again, and it is given twice.
+    @Test func whatItsThreadHasInHandIsNotRefusedWhenItIsSaidAgain() throws {
+        try withFolder { folder in
+            let (desk, clock, id) = try still(folder)
+            let path = desk.ward.journalPath(of: id)
+            let isStalled = Atomic(false)
+            let isReached = Atomic(false)
+            desk.ward.host.remove(id)
+            try desk.ward.host.add(id, pace: .real) { listener in
+                let session = try LiveReplay.resume(path, listener: listener)
+                session.journal?.observer = { _, isSynced in
+                    guard isSynced, isStalled.load(ordering: .relaxed) else { return }
+                    isReached.store(true, ordering: .relaxed)
+                    while isStalled.load(ordering: .relaxed) { usleep(500) }
+                }
+                return session
+            }
+            func wait(until isSo: () -> Bool) {
+                for _ in 0..<60_000 where !isSo() { usleep(1000) }
+                #expect(isSo())
+            }
+            let said = #"{"command":"target","mgdl":130,"key":"k1"}"#
+            let first = Mutex(0)
+            isStalled.store(true, ordering: .relaxed)
+            let thread = Thread {
+                let status = desk.tell(id, said).status
+                first.withLock { $0 = status }
+            }
+            thread.start()
+            wait { isReached.load(ordering: .relaxed) }
+            clock.move(by: 6 * Nanoseconds.second)
+            let again = desk.tell(id, said)
+            #expect(again.status == 503 && again.json["code"] as? String == "unanswered", "\(again.text)")
+            #expect(again.text.contains("may be done, or not"))
+            // Of anything else nothing has reached it.
+            let other = desk.tell(id, #"{"command":"target","mgdl":140,"key":"k2"}"#)
+            #expect(other.status == 423 && other.json["code"] as? String == "frozen", "\(other.text)")
+            isStalled.store(false, ordering: .relaxed)
+            wait { first.withLock { $0 } != 0 }
+            #expect(first.withLock { $0 } == 202)
+            let repeated = desk.tell(id, said)
+            #expect(repeated.status == 202 && repeated.json["repeated"] as? Bool == true)
+            let journal = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(journal.components(separatedBy: #"{"target":"#).count == 2)
+        }
     }
 
     /// Harm: a page with sound on is silent while a session hangs, as only what a session notifies would be heard.

@@ -43,6 +43,114 @@ import Testing
         #expect(!screens.hasPhone("s"))
     }
 
+    // MARK: Who has left
+
+    private func isInFront(_ desk: Desk, _ id: String) -> Bool? {
+        desk.answer("GET", "/api/sessions/\(id)").json["is_in_foreground"] as? Bool
+    }
+
+    private func show(_ page: String, _ desk: Desk, _ id: String) {
+        #expect(desk.tell(id, "{\"command\":\"foreground\",\"page\":\"\(page)\"}").status == 202)
+    }
+
+    /// A page was closed three seconds ago.
+    private func close(_ page: String, _ desk: Desk, _ id: String) {
+        desk.dashboard.screens.see(
+            page, isShown: false, of: id, at: desk.ward.host.continuousNow - 3 * Self.second)
+        desk.dashboard.tend()
+    }
+
+    private func real(_ folder: String, _ clock: Clock) throws -> Desk {
+        try Desk(try Ward(Ward.Options(folder: folder), host: LiveHost(clocks: clock)))
+    }
+
+    /// Harm: a page is closed while the disk stands still, and from then on the alarms of that person notify nobody.
+    @Test func whoLeavesAFrozenSessionHasLeftItAfterwards() throws {
+        try withFolder { folder in
+            let clock = Clock()
+            let desk = try real(folder, clock)
+            var wish = SessionRequest(.text(study))
+            wish.pace = .real
+            let id = try desk.ward.create(wish)
+            desk.ward.host.turn()
+            show("p1", desk, id)
+            clock.move(by: 6 * Nanoseconds.minute)
+            #expect(desk.ward.host.watch() == [id])
+            close("p1", desk, id)
+            #expect(isInFront(desk, id) == true)
+            desk.ward.host.turn()
+            #expect(isInFront(desk, id) == false)
+            // Somebody who looks again before it has heard of that stays in front.
+            show("p1", desk, id)
+            clock.move(by: 6 * Nanoseconds.minute)
+            close("p1", desk, id)
+            show("p2", desk, id)
+            desk.ward.host.turn()
+            #expect(isInFront(desk, id) == true)
+            close("p2", desk, id)
+            desk.ward.host.turn()
+            #expect(isInFront(desk, id) == false)
+        }
+    }
+
+    /// Harm: of a session that is driven a step waits nearly always; who leaves then is in front for good, also over a restart.
+    @Test func whoLeavesWhileAStepWaitsHasLeftOnceItHasItsDose() throws {
+        try withFolder { folder in
+            let first = try Desk(folder)
+            let body = try JSONSerialization.data(withJSONObject: ["study_text": study, "pace": "step"])
+            let made = first.answer("POST", "/api/sessions", String(decoding: body, as: UTF8.self))
+            let id = try #require(made.json["id"] as? String)
+            let root = "/api/sessions/\(id)"
+            let sat = first.answer("POST", root + "/driver", #"{"name":"tester"}"#)
+            let token = try #require(sat.json["token"] as? String)
+            func step(_ desk: Desk) throws -> Int {
+                let held = desk.answer("POST", root + "/advance", "{\"driver\":\"\(token)\"}")
+                return try #require((held.json["step"] as? [String: Any])?["step"] as? Int)
+            }
+            func act(_ desk: Desk, _ step: Int) {
+                let dose = "{\"driver\":\"\(token)\",\"step\":\(step),\"basal\":0.05}"
+                #expect(desk.answer("POST", root + "/act", dose).status == 200)
+            }
+            show("p1", first, id)
+            let waiting = try step(first)
+            close("p1", first, id)
+            first.ward.host.turn()
+            #expect(isInFront(first, id) == true)
+            act(first, waiting)
+            #expect(isInFront(first, id) == false)
+            show("p1", first, id)
+            let waitingStill = try step(first)
+            first.ward.close()
+            let second = try Desk(folder)
+            #expect(isInFront(second, id) == true)
+            act(second, waitingStill)
+            #expect(isInFront(second, id) == false)
+        }
+    }
+
+    /// Harm: a server ends with a page open; what rings of the time that was missed is held back, as if somebody had looked.
+    @Test func nobodyLooksWhileTimeThatWasMissedIsLived() throws {
+        try withFolder { folder in
+            let clock = Clock()
+            let first = try real(folder, clock)
+            var wish = SessionRequest(.text(study))
+            (wish.pace, wish.from) = (.real, 3_600 * Self.second)
+            let id = try first.ward.create(wish)
+            show("p1", first, id)
+            first.ward.close()
+            clock.move(by: 30 * Nanoseconds.minute)
+            let desk = try real(folder, clock)
+            #expect(isInFront(desk, id) == false)
+            let now = try #require(desk.ward.view(id)).now
+            #expect(now > .minutes(85))
+            let events = desk.answer("GET", "/api/sessions/\(id)/timeline").json["events"]
+            let left = (events as? [[String: Any]])?.last {
+                ($0["text"] as? String)?.contains("background") == true
+            }
+            #expect(try #require(left?["t"] as? Double) < 3_660)
+        }
+    }
+
     /// Harm: any page, or program, says that somebody was told.
     @Test func onlyAPhoneConfirms() throws {
         try withFolder { folder in

@@ -170,6 +170,7 @@ import Testing
             let act = try answer("POST", .late)
             #expect(act.0 == 503 && act.1.contains("it may be done, or not") && act.2 == "30")
             #expect(act.1.contains("same key") && !look.1.contains("it may be done"))
+            #expect(act.1.contains(#""code":"unanswered""#) && !look.1.contains("\"code\""))
             // What was done in time is passed on as it is.
             let sessions = desk.dashboard.answer(
                 WebRequest(method: "GET", target: "/api/sessions", headers: ["host": "127.0.0.1"]))

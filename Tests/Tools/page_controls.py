@@ -272,6 +272,44 @@ def stopped(visit):
     visit.forget_console()
 
 
+# In the server's place for meals: `null` breaks the connection, the last answer stands for all that come after it.
+ANSWERS = """const answers = arguments[0], real = window.fetch;
+window.keys = [];
+window.fetch = (path, options) => {
+  if (!String(options?.body).includes('"meal"')) return real(path, options);
+  window.keys.push(JSON.parse(options.body).key);
+  const [status, body] = answers[Math.min(window.keys.length, answers.length) - 1] ?? [];
+  if (!status) return Promise.reject(new TypeError('no connection'));
+  return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } }));
+};"""
+
+
+def unsure(visit):
+    """What may have been done is never called refused, whatever comes after it; it is said again under its key alone, and what nothing has reached is refused at once."""
+    browser = visit.browser
+    late = [503, {"error": "no answer in time: it may be done, or not", "code": "unanswered"}]
+    frozen = [423, {"error": "the session is frozen: nothing reaches it; it may be said again", "code": "frozen"}]
+    back = [503, {"error": "the session is being lived again from its journal: it may be said again in a moment", "code": "returning"}]
+    less = [409, {"error": "grams: expected less", "code": "out-of-range"}]
+    taken = [202, {"number": 1, "repeated": True, "said": None}]
+    for name, answers, begins in (
+        ("late, frozen, refused", [late, frozen, less], "Not sure whether it was done"),
+        ("broken, coming back, gone", [None, back, [404, {"error": "there is no such session"}]], "Not sure whether it was done"),
+        ("broken, coming back for long, taken", [None, back, back, back, back, taken], "Saved"),
+        ("a proxy's word, taken", [[502, {}], taken], "Saved"),
+        ("frozen", [frozen], "Refused: the session is frozen"),
+        ("refused", [less], "Refused: grams"),
+    ):
+        visit.go("home")
+        browser.js(ANSWERS, answers)
+        wrong = browser.fill("meal", grams=31) or browser.press("meal")
+        said = until(lambda: (text := browser.status("meal", 1)) and not text.startswith("Sending") and text, 30)
+        visit.check(f"unsure.{name}: says so", wrong == "" and str(said).startswith(begins), (wrong, said))
+        visit.check(f"unsure.{name}: nothing else is offered", not str(said).startswith("Not sure") or "may be said again" not in said, said)
+        keys = browser.js("return window.keys")
+        visit.check(f"unsure.{name}: under one key", len(keys) == len(answers) and len(set(keys)) == 1, keys)
+
+
 def asks_again(visit):
     """A bolus soon after a large one: the reason and what is on board stand before the button, and the button behind one press more."""
     browser = visit.browser
@@ -404,6 +442,6 @@ def foreground_and_max(visit):
     visit.check("ended.commands-are-refused", status in (409, 423), (status, answer))
 
 
-ALL = [actions, temporary_basal, pump_and_loop, bolus, keyboard, half_filled, two_pages, offline, stopped, asks_again, back_button, millimoles, past_and_fork, foreground_and_max, deleted]
-SHORT = [actions, bolus, keyboard, half_filled, offline, stopped, asks_again]
+ALL = [actions, temporary_basal, pump_and_loop, bolus, keyboard, half_filled, two_pages, offline, unsure, stopped, asks_again, back_button, millimoles, past_and_fork, foreground_and_max, deleted]
+SHORT = [actions, bolus, keyboard, half_filled, offline, unsure, stopped, asks_again]
 assert LOW and threshold

@@ -293,6 +293,8 @@ def stall_disk(check, server, stalls, ward, own, ill):
     )
     status, answer = client.command(ill, "target", key="while-frozen", mgdl=120)
     check("disk: a command is refused with 423", status == 423, (status, answer))
+    status, answer = client.command(ill, "meal", key="stalled-meal", grams=7, eaten=True, announced=True)
+    check("disk: what it has in hand is not refused when it is said again", (status, answer.get("code")) == (503, "unanswered"), (status, answer))
     time.sleep(5)
     wall, later = time.monotonic() - begun, seconds_lived(client)
     late = {session: later[session] - lived[session] for session in others if not is_on_time(lived[session], later[session], wall)}

@@ -101,6 +101,9 @@ extension Ward {
         if case .failed = host.status(of: id)?.snapshot.phase { true } else { false }
     }
 
+    /// Whether one that has failed is tried again by itself: what it lacked may be there later.
+    package func isTriedAgain(_ id: String) -> Bool { entry(id)?.waitsForDisk ?? false || isFailed(id) }
+
     /// Removes what has ended long enough ago. What failed did not end: somebody may want it back.
     func forgetEnded() {
         guard let days = options.retentionDays else { return }
@@ -116,7 +119,7 @@ extension Ward {
     /// Tries sessions whose journals could not be written, where the disk takes something by now.
     /// - Parameter now: of the continuous clock, ns.
     package func goOnWhereThereIsRoom(at now: Int64) {
-        let waiting = ids.filter { id in entry(id)?.waitsForDisk ?? false || isFailed(id) }
+        let waiting = ids.filter { isTriedAgain($0) }
         let due = quarantine.due(waiting, at: now)
         guard !due.isEmpty else { return }
         // Living a journal again may take long: others are tended meanwhile.

@@ -39,10 +39,9 @@ extension Ward {
     func liveAgain(_ id: String, _ card: SessionFile, until isOver: @escaping () -> Bool = { false }) {
         do {
             if try showKept(id, card) { return }
-            try goOn(id, card, isBack: true, isWanted: { !isOver() && self.isWantedBack(id) }) {
-                $0.anchor?.pace ?? .paused
-            }
-            leaveFront(id)
+            try goOn(
+                id, card, isBack: true, wasAway: true, isWanted: { !isOver() && self.isWantedBack(id) }
+            ) { $0.anchor?.pace ?? .paused }
         } catch is NobodyWaits {
             // Nobody wants it any more, or not now.
         } catch {

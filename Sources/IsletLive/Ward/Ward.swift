@@ -40,6 +40,8 @@ package final class Ward: Sendable {
         case conflict(String)
         case full(String)
         case frozen
+        /// The same was said before under its key, to a session that is frozen now: it may have been done.
+        case unanswered
         /// The session is being lived again.
         case returning
     }
@@ -253,10 +255,12 @@ package final class Ward: Sendable {
     /// Goes on with a session from its journal.
     /// - Parameters:
     ///   - isBack: it is known already, and comes back.
+    ///   - wasAway: a server has had it before, with pages that are gone.
     ///   - isWanted: as in `LiveReplay`.
     ///   - pace: at what pace.
     func goOn(
-        _ id: String, _ card: SessionFile, isBack: Bool = false, isWanted: @escaping () -> Bool = { true },
+        _ id: String, _ card: SessionFile, isBack: Bool = false, wasAway: Bool = false,
+        isWanted: @escaping () -> Bool = { true },
         pace: (LiveSession) -> LivePace
     ) throws {
         let memory = SessionMemory()
@@ -270,10 +274,22 @@ package final class Ward: Sendable {
         guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
         let eventsOfBefore = live.snapshot.eventCount
+        // Nobody looks at its app, whoever did before: what it is about to catch up on is to be heard.
+        let isLeft =
+            switch card.origin {
+            case .own: wasAway
+            case .fork: true
+            // It is watched, and told nothing.
+            case .study: false
+            }
+        if isLeft { live.leaveFront() }
+        let isStillInFront = isLeft && live.snapshot.isInForeground
         try host.add(id, pace: pace(live)) { listener in
             relay.pass(to: listener)
             return live
         }
+        // One that is held hears of it afterwards.
+        if isStillInFront { host.leaveFront(id) }
         let isThere = state.withLock { state -> Bool in
             // Deleted while it was lived again, or with the ward closed, it doesn't come back.
             if isBack, state.isClosing || state.entries[id]?.returning == nil { return false }
@@ -286,10 +302,11 @@ package final class Ward: Sendable {
         }
     }
 
-    /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
-    func leaveFront(_ id: String) {
-        guard host.status(of: id)?.snapshot.isInForeground ?? false else { return }
-        _ = host.take(LiveCommand(.background), for: id)
+    /// Nobody looks at a session's app any more: it hears of it as soon as it takes anything. One that is watched is told nothing.
+    package func leaveFront(_ id: String) {
+        guard let entry = entry(id) else { return }
+        if case .study = entry.facts.origin { return }
+        host.leaveFront(id)
     }
 
     /// Whether a session follows the ward's owner: a fork is a what-if, and a study's session is as it was.
@@ -452,19 +469,25 @@ package final class Ward: Sendable {
         if let failure = entry.failure { throw Refusal.conflict("the session has failed: \(failure)") }
     }
 
+    /// - Throws: `Refusal` where the session has not heard it, or nobody knows yet what became of it.
+    private static func heard(_ answer: LiveAnswer) throws(Refusal) -> LiveAnswer {
+        if answer.isFrozen { throw .frozen }
+        if answer.outcome.refusal?.code == RefusalCode.unanswered.rawValue { throw .unanswered }
+        return answer
+    }
+
     /// Tells a session something; it is on disk when this returns.
     package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
         try checkLives(id)
         guard let entry = entry(id) else { throw Refusal.unknown }
         switch command.wish {
         case .pace(let pace):
-            return host.setPace(pace, of: id, key: command.key)
+            return try Self.heard(host.setPace(pace, of: id, key: command.key))
         case .input(let input):
             if case .study = entry.facts.origin {
                 throw Refusal.conflict("a session of a study is watched, and told nothing")
             }
-            let answer = host.take(LiveCommand(input, key: command.key), for: id)
-            if answer.isFrozen { throw Refusal.frozen }
+            let answer = try Self.heard(host.take(LiveCommand(input, key: command.key), for: id))
             if answer.outcome == .taken, input.isMarked(.owners), follows(id), let owner,
                 let view = view(id)
             {

@@ -1,5 +1,5 @@
 // Sends what the reader does. Guarantees: each command has a key of its own, and is sent again under the same key while no answer came, so that it is carried out once; the
-// answer stands in the form (`role="status"`), a refusal with its reason until the next try; what the form says goes in the units of the API
+// answer stands in the form (`role="status"`), a refusal with its reason until the next try; what may have been done is never called refused; what the form says goes in the units of the API
 // (`data-factor`). The visibility of a page that is the phone is the app's foreground and background, said anew every few seconds while it is looked at; other pages look.
 import { refresh } from './live.js';
 import { clockText } from './times.js';
@@ -33,31 +33,52 @@ export function tellScreen(isShown = document.visibilityState === 'visible', aga
 
 const pauseFor = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-/** The answer: {ok, status, body}. Sent again, under the same key, where the connection broke. */
+// How long it is asked what became of an act that may have been done, ms.
+const patience = 60000;
+
+/** Whether the server may have done it though it says no such thing. Where it has done nothing its own answer says why; what comes in its place says nothing. */
+const mayBeDone = (status, said) => status === 0 || said?.code === 'unanswered'
+  || (status >= 500 && (![503, 507].includes(status) || typeof said?.error !== 'string'));
+
+/**
+ * The answer: {ok, status, body, isUnsure}. Sent again, under the same key, where the connection broke or the server asks for it; where it may have been done already it is asked for up
+ * to a minute what became of it. `isUnsure`: some try may have been carried out, and none was answered with that it was.
+ */
 export async function send(path, body, tries = 4) {
+  const until = performance.now() + patience;
+  let [isUnsure, broken] = [false, 0];
   for (let attempt = 1; ; attempt += 1) {
+    let [answer, said] = [null, {}];
     try {
-      const answer = await fetch(path, {
+      answer = await fetch(path, {
         method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: JSON.stringify(body),
       });
-      if (answer.status >= 502 && attempt < tries) { await pauseFor(500 * attempt); continue; }
-      let said = {};
       try { said = await answer.json(); } catch { /* An answer without a body. */ }
-      return { ok: answer.ok, status: answer.status, body: said };
-    } catch {
-      if (attempt >= tries) return { ok: false, status: 0, body: { error: 'No answer from the server. Nothing is sure: look whether it happened before you try again.' } };
-      await pauseFor(500 * attempt);
-    }
+    } catch { broken += 1; }
+    const status = answer?.status ?? 0;
+    if (answer?.ok) return { ok: true, status, body: said, isUnsure: false };
+    isUnsure ||= mayBeDone(status, said);
+    let isAskedAgain = status >= 502 && attempt < tries;
+    if (status === 0) isAskedAgain = broken < tries;
+    else if (isUnsure && tries > 1) isAskedAgain = status >= 502 || status === 423;
+    const pause = Math.max(500 * Math.min(attempt, 6), 1000 * (Number(answer?.headers.get('retry-after')) || 0));
+    if (!isAskedAgain || performance.now() + pause > until) return { ok: false, status, body: said, isUnsure };
+    await pauseFor(pause);
   }
 }
 
 export const reason = (answer) => typeof answer.body?.error === 'string' ? words(answer.body.error_parts, answer.body.error)
-  : answer.status === 423 ? 'The session is frozen: nothing was done.'
-    : answer.status === 409 ? 'The session refused it.' : `It was not done (${answer.status}).`;
+  : answer.isUnsure ? 'No answer from the server. Nothing is sure: look whether it happened before you try again.'
+    : answer.status === 423 ? 'The session is frozen: nothing was done.'
+      : answer.status === 409 ? 'The session refused it.' : `It was not done (${answer.status}).`;
 
-/** Of what was not done: nobody may take it for done, and what may have been done says so. */
-export const refusal = (answer) => answer.body?.code === 'pump-uncertain' ? `Not sure whether it was done: ${reason(answer)}`
-  : answer.status === 0 ? reason(answer) : `Refused: ${reason(answer)}`;
+/** Of what was not done: nobody may take it for done, and what may have been done says so, whatever the last answer was. */
+export function refusal(answer) {
+  if (!answer.isUnsure) return `${answer.body?.code === 'pump-uncertain' ? 'Not sure whether it was done' : 'Refused'}: ${reason(answer)}`;
+  // That the session refuses it now is worth knowing; that it may be said again is not so.
+  const last = [409, 422].includes(answer.status) ? ` The last answer: ${reason(answer)}` : '';
+  return `Not sure whether it was done: no answer says so. Look whether it happened before you try again.${last}`;
+}
 
 export function command(name, fields = {}, id = facts.session) {
   return send(`${base(id)}/commands`, { command: name, key: newKey(), ...fields });

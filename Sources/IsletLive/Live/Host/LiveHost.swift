@@ -4,9 +4,9 @@
 // time, a piece of at most six hours at once, so that a session with much to catch up on starves no other. A session that fails is
 // shown as failed and touches no other. Looks (`status`, `events`) read what the last advance left behind and never wait for a session
 // that runs. A session whose thread does not come back (its code hangs, its disk blocks) is told of by `watch`, which needs nothing of it: it is frozen, its inputs are
-// refused, and whoever waited for it is let go. Nothing of that stands in its journal. A session that is held for its algorithm's answer holds no thread and no lock: it is looked at
-// again when there is one, or its deadline has passed.
-// A step of the wall clock reaches sessions of real pace as an input; no timer moves with it.
+// refused, and whoever waited for it is let go; whoever says again under its key what may be in its thread's hands hears that nobody knows yet. Nothing of that stands in its
+// journal. A session that is held for its algorithm's answer holds no thread and no lock: it is looked at again when there is one, or its deadline has passed.
+// A step of the wall clock reaches sessions of real pace as an input; no timer moves with it. That nobody looks at a session's app any more reaches it as soon as it takes anything.
 // Does not: own threads. `run` is a thread's work; `HostCrew` has the threads.
 
 import IsletFiles
@@ -123,6 +123,20 @@ package final class LiveHost: Sendable {
 
     private static let frozen = LiveAnswer(
         outcome: .refused(.frozen, "the session is frozen: nothing reaches it"), isFrozen: true)
+    private static let unanswered = LiveAnswer(
+        outcome: .refused(
+            .unanswered,
+            "the same was said before under this key and has no answer yet: it may be done, or not"))
+
+    /// What a session says to what is said under a key.
+    /// - Parameter body: nil where the session is frozen. The same may be in the hands of its thread then, and be done when that comes back.
+    private func answer(_ key: String, of slot: Slot, _ body: () -> LiveAnswer?) -> LiveAnswer {
+        let wasUnderWay = slot.begin(key)
+        let answer = body()
+        let isUnderWay = slot.end(key)
+        bell.ring()
+        return answer ?? (wasUnderWay || isUnderWay ? Self.unanswered : Self.frozen)
+    }
 
     /// Does something with a session, alone.
     /// - Returns: nil where it is frozen, or comes to be while this waits.
@@ -156,7 +170,7 @@ package final class LiveHost: Sendable {
         while true {
             let done = reach(slot) { core -> Result? in
                 let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
-                core.live(to: goal, .brief)
+                live(slot, core, to: goal)
                 if core.session?.isAsking ?? false {
                     settle(slot, core)
                     return nil
@@ -179,7 +193,11 @@ package final class LiveHost: Sendable {
             guard let session = core.session else {
                 return .failure(LiveRefusal(.gone, "the session is gone"))
             }
-            do throws(LiveRefusal) { return .success(try session.drive(wish)) } catch {
+            do throws(LiveRefusal) {
+                let stand = try session.drive(wish)
+                // No thread comes to it by itself.
+                return .success(try tellLeft(slot, core) ? session.drive(.look) : stand)
+            } catch {
                 return .failure(error)
             }
         }
@@ -199,39 +217,39 @@ package final class LiveHost: Sendable {
     package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
         guard let slot = slot(id) else { return LiveAnswer(outcome: .refused(.gone, "the session is gone")) }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let answer = reachSettled(slot) { core, _ -> LiveAnswer in
-            defer { settle(slot, core) }
-            guard let session = core.session else {
-                return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
+        return answer(key, of: slot) {
+            reachSettled(slot) { core, _ -> LiveAnswer in
+                defer { settle(slot, core) }
+                guard let session = core.session else {
+                    return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
+                }
+                guard !session.opening.isLinked else {
+                    return LiveAnswer(
+                        outcome: .refused(.paceIsFixed, "devices outside keep the pace that they have"))
+                }
+                guard !session.isDriven, pace != .step else {
+                    return LiveAnswer(
+                        outcome: .refused(
+                            .paceIsFixed,
+                            session.isDriven
+                                ? "a session that is driven goes by no clock"
+                                : "a session is opened for a driver, or not: pace `step` can't be set"))
+                }
+                session.advance(to: core.goal(at: now, piece: nil))
+                if let known = session.saidBefore("pace \(pace)", key: key) { return known }
+                guard session.phase == .running else {
+                    return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
+                }
+                core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
+                // On disk before it is answered, and under its key last: what was not written is done when it is asked again.
+                session.sync()
+                session.keepSaid("pace \(pace)", key: key)
+                guard session.phase == .running else {
+                    return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
+                }
+                return LiveAnswer(outcome: .taken)
             }
-            guard !session.opening.isLinked else {
-                return LiveAnswer(
-                    outcome: .refused(.paceIsFixed, "devices outside keep the pace that they have"))
-            }
-            guard !session.isDriven, pace != .step else {
-                return LiveAnswer(
-                    outcome: .refused(
-                        .paceIsFixed,
-                        session.isDriven
-                            ? "a session that is driven goes by no clock"
-                            : "a session is opened for a driver, or not: pace `step` can't be set"))
-            }
-            session.advance(to: core.goal(at: now, piece: nil))
-            if let known = session.saidBefore("pace \(pace)", key: key) { return known }
-            guard session.phase == .running else {
-                return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
-            }
-            core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
-            // On disk before it is answered, and under its key last: what was not written is done when it is asked again.
-            session.sync()
-            session.keepSaid("pace \(pace)", key: key)
-            guard session.phase == .running else {
-                return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
-            }
-            return LiveAnswer(outcome: .taken)
         }
-        bell.ring()
-        return answer ?? Self.frozen
     }
 
     /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.
@@ -254,26 +272,64 @@ package final class LiveHost: Sendable {
 
     /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
     package func take(_ command: LiveCommand, for id: String) -> LiveAnswer {
-        take(for: id) { _ in command }
+        take(for: id, key: command.key, isComing: command.input == .foreground) { _ in command }
     }
 
-    private func take(for id: String, _ said: (Slot.Core) -> LiveCommand?) -> LiveAnswer {
+    /// - Parameter isComing: whether somebody looks at the app from now on.
+    private func take(
+        for id: String, key: String?, isComing: Bool = false, _ said: (Slot.Core) -> LiveCommand?
+    ) -> LiveAnswer {
         guard let slot = slot(id) else {
             return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
         }
-        guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return Self.frozen }
-        let answer = reachSettled(slot) { core, goal -> LiveAnswer in
-            defer { settle(slot, core) }
-            guard let session = core.session else {
-                return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
+        let since = clocks.continuousNanoseconds()
+        if isComing { slot.isLeft.store(false, ordering: .relaxed) }
+        return answer(key, of: slot) {
+            guard !isFrozen(slot, at: since) else { return nil }
+            return reachSettled(slot) { core, goal -> LiveAnswer in
+                defer { settle(slot, core) }
+                guard let session = core.session else {
+                    return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
+                }
+                guard let command = said(core) else {
+                    return LiveAnswer(
+                        outcome: .refused(.otherDevices, "the session goes by no clock of devices"))
+                }
+                let answer = session.take(command, at: goal)
+                // Whoever came has gone again while this waited.
+                if isComing, slot.leftAt.load(ordering: .relaxed) > since {
+                    slot.isLeft.store(true, ordering: .relaxed)
+                    tellLeft(slot, core)
+                }
+                return answer
             }
-            guard let command = said(core) else {
-                return LiveAnswer(outcome: .refused(.otherDevices, "the session goes by no clock of devices"))
-            }
-            return session.take(command, at: goal)
         }
+    }
+
+    // MARK: Who looks
+
+    /// Nobody looks at a session's app any more. It is told by a thread on which sessions live, as soon as it takes anything: one that is frozen, or held at a step,
+    /// hears of it afterwards. This waits for nobody.
+    package func leaveFront(_ id: String) {
+        guard let slot = slot(id) else { return }
+        let now = clocks.continuousNanoseconds()
+        slot.leftAt.store(now, ordering: .relaxed)
+        slot.isLeft.store(true, ordering: .relaxed)
+        board.schedule(slot, at: now)
         bell.ring()
-        return answer ?? Self.frozen
+    }
+
+    /// Somebody looks at an app that is in front, and may not have been told yet that it was left.
+    package func keepFront(_ id: String) { slot(id)?.isLeft.store(false, ordering: .relaxed) }
+
+    /// - Returns: whether the session was told that nobody looks any more.
+    @discardableResult
+    private func tellLeft(_ slot: Slot, _ core: Slot.Core) -> Bool {
+        guard slot.isLeft.load(ordering: .relaxed), let session = core.session, session.phase == .running,
+            !session.isHeld
+        else { return false }
+        slot.isLeft.store(false, ordering: .relaxed)
+        return session.leaveFront()
     }
 
     // MARK: Devices outside
@@ -294,7 +350,7 @@ package final class LiveHost: Sendable {
 
     /// Hands in what a device said. What time of the session's that was is asked as the session hears it, since one that is frozen can't say.
     func take(_ said: Door.Said, for id: String) -> LiveAnswer {
-        take(for: id) { core in said(core).map { LiveCommand(.device($0)) } }
+        take(for: id, key: nil) { core in said(core).map { LiveCommand(.device($0)) } }
     }
 
     var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }
@@ -427,12 +483,18 @@ package final class LiveHost: Sendable {
                 slot.busySince.store(0, ordering: .relaxed)
             }
             tellClockStep(slot, &core)
-            core.live(to: core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece), .brief)
+            live(slot, core, to: core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece))
             show(slot, core)
             // Somebody wanted it gone, and could not wait.
             if slot.isRemoved.load(ordering: .relaxed) { Self.letGo(&core) }
             return due(core)
         } ?? clocks.continuousNanoseconds() + Self.otherHand
+    }
+
+    /// Lives on to where session time has come. That nobody looks any more comes first: what rings on the way is to be heard.
+    private func live(_ slot: Slot, _ core: Slot.Core, to goal: Instant) {
+        tellLeft(slot, core)
+        core.live(to: goal, .brief)
     }
 
     /// When a session is tried again that somebody else has just then, ns.
@@ -480,7 +542,7 @@ package final class LiveHost: Sendable {
         guard step != 0, core.pace == .real, let session = core.session, session.phase == .running else {
             return
         }
-        core.live(to: core.goal(at: clocks.continuousNanoseconds(), piece: nil), .brief)
+        live(slot, core, to: core.goal(at: clocks.continuousNanoseconds(), piece: nil))
         // What is held for its algorithm takes nothing: whoever comes next tells it.
         guard !session.isAsking else {
             slot.clockStep.wrappingAdd(step, ordering: .relaxed)

@@ -22,11 +22,37 @@ final class Slot: Sendable {
     let dueAt = Atomic<Int64>(.max)
     /// By how much the wall clock was set since the session was last told, ns.
     let clockStep = Atomic<Int64>(0)
+    /// Nobody looks at its app any more, and it has not been told.
+    let isLeft = Atomic(false)
+    /// When that was last so, by the continuous clock; 0 for never.
+    let leftAt = Atomic<Int64>(0)
+    /// Keys of what is being said to it, and how often each is.
+    private let underWay = Mutex<[String: Int]>([:])
 
     /// On the host's board.
     let place: Board.Place
 
     init(id: String, _ place: Board.Place) { (self.id, self.place) = (id, place) }
+
+    /// Something is said to it under a key, until `end`.
+    /// - Returns: whether the same is being said already.
+    func begin(_ key: String) -> Bool {
+        guard !key.isEmpty else { return false }
+        return underWay.withLock { underWay in
+            underWay[key, default: 0] += 1
+            return underWay[key] != 1
+        }
+    }
+
+    /// - Returns: whether the same is still being said.
+    func end(_ key: String) -> Bool {
+        guard !key.isEmpty else { return false }
+        return underWay.withLock { underWay in
+            let left = (underWay[key] ?? 1) - 1
+            underWay[key] = left > 0 ? left : nil
+            return left > 0
+        }
+    }
 
     /// What is shown of it by now.
     var shown: Face { face.now }

@@ -86,12 +86,14 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     case returning
     case gone
     case frozen
+    /// The same was said before, under the same key, and nobody knows yet what became of it: it may have been done.
+    case unanswered
     case paceIsFixed = "pace-is-fixed"
     case notWritten = "not-written"
 
     /// What says nothing of what was asked for, but that the session can't hear it now.
     static let passing: Set<RefusalCode> = [
-        .appDead, .held, .failed, .returning, .gone, .frozen, .notWritten,
+        .appDead, .held, .failed, .returning, .gone, .frozen, .unanswered, .notWritten,
     ]
 }
 
@@ -103,7 +105,9 @@ package struct LiveRefusal: Error, Hashable, Sendable {
     package let reason: ValueText
 
     /// Whether the same would be refused again: not where something stood in the way that passes.
-    var isOfContent: Bool { RefusalCode(rawValue: code).map { !RefusalCode.passing.contains($0) } ?? true }
+    package var isOfContent: Bool {
+        RefusalCode(rawValue: code).map { !RefusalCode.passing.contains($0) } ?? true
+    }
 
     package init(_ code: RefusalCode, _ reason: ValueText) { self.init(code: code.rawValue, reason: reason) }
 

@@ -89,7 +89,8 @@ package struct LiveEvent: Hashable, Sendable {
 
     /// A command that was sent and not answered may have been carried out.
     static func outcome(of refusal: LiveRefusal) -> Outcome {
-        refusal.code == RefusalCode.pumpUncertain.rawValue ? .unknown : .refused
+        let unsure: [RefusalCode] = [.pumpUncertain, .unanswered]
+        return unsure.contains { $0.rawValue == refusal.code } ? .unknown : .refused
     }
 
     /// Why it was not done, or ended early, with its code; nil for what was done.

@@ -59,6 +59,14 @@ extension LiveSession {
             outcome: outcome, number: number, note: outcome == .taken ? note(command.input) : "")
     }
 
+    /// Nobody looks at its app any more: whoever does says so anew. Where it is held for a driver's dose it stays as it is.
+    /// - Returns: whether it was told.
+    @discardableResult
+    package func leaveFront() -> Bool {
+        guard snapshot.isInForeground else { return false }
+        return take(LiveCommand(.background), at: now).outcome == .taken
+    }
+
     /// Insulin that was asked for is only noted while the pump can't give it: nobody may think that it was given.
     private func note(_ input: LiveInput) -> String {
         // A meal that is not announced asks for none.
