@@ -277,7 +277,7 @@ package final class LiveHost: Sendable {
 
     /// - Parameter isComing: whether somebody looks at the app from now on.
     private func take(
-        for id: String, key: String?, isComing: Bool = false, _ said: (Slot.Core) -> LiveCommand?
+        for id: String, key: String, isComing: Bool = false, _ said: (Slot.Core) -> LiveCommand?
     ) -> LiveAnswer {
         guard let slot = slot(id) else {
             return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
@@ -350,7 +350,7 @@ package final class LiveHost: Sendable {
 
     /// Hands in what a device said. What time of the session's that was is asked as the session hears it, since one that is frozen can't say.
     func take(_ said: Door.Said, for id: String) -> LiveAnswer {
-        take(for: id, key: nil) { core in said(core).map { LiveCommand(.device($0)) } }
+        take(for: id, key: "") { core in said(core).map { LiveCommand(.device($0)) } }
     }
 
     var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }
