@@ -177,7 +177,9 @@ package struct AlertMetricKey: Hashable, Sendable {
     }
 
     /// Whether it is a part of the silent minutes, by what stood in the way.
-    package var isBlame: Bool { name.hasPrefix("alerts_suppressed_") && !name.hasPrefix(Self.suppressed.name) }
+    package var isBlame: Bool {
+        name.hasPrefix("alerts_suppressed_") && !name.hasPrefix(Self.suppressed.name)
+    }
 
     /// Those that pool the episodes of all truths that a policy has a rule about: policies about other truths are not to be compared by them.
     package static let ofEpisodes: Set<String> = Set(

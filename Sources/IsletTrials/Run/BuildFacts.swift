@@ -10,7 +10,7 @@ package enum BuildFacts {
 
     /// Of what computes sessions. It moves whenever any session's digest does, and only then: `Tests/Golden/digests.txt` has
     /// the digests that belong to it. What was lived by one engine is never lived again, or gone on with, by another.
-    package static let engine = 11
+    package static let engine = 12
 
     /// What a manifest or a journal's opening says; those of before there was a number are engine 1's.
     package static func engine(recordedAs reader: YAMLReader?) throws(InputError) -> Int {

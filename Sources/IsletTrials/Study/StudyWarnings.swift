@@ -58,7 +58,8 @@ extension Study {
             (ofShadow.map { reference in listeners.map { ($0, reference) } } ?? [])
             + (ofArms.map { reference in arms.map { ($0.alerts, reference) } } ?? [])
         return primary.compactMap { name -> String? in
-            guard let (policy, reference) = pairs.first(where: { !$0.isComparable(with: $1, by: name) }) else {
+            guard let (policy, reference) = pairs.first(where: { !$0.isComparable(with: $1, by: name) })
+            else {
                 return nil
             }
             let about = "\(printable(policy.name, limit: 80)) and \(printable(reference.name, limit: 80))"
