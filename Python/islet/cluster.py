@@ -71,7 +71,7 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
     place = call.open()
     count = shards or place.shards() or planned_shards(call, minutes)
     place.begin(call, count)
-    missing, done, failures = place.missing(count), Done(store, count), {}
+    missing, done, failures, unseen = place.missing(count), Done(store, count), {}, {}
     while missing:
         # Not pure: a task that is asked for again is another one, whatever became of the first.
         tasks = {client.submit(run_shard, call, shard, count, pure=False, retries=rounds): shard for shard in missing}
@@ -89,7 +89,12 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
                     raise error
         finally:
             client.cancel(list(tasks))
-        missing = place.missing(count)
+        before, missing = set(missing), place.missing(count)
+        # Done, a worker says, and not here.
+        for shard in before & set(missing):
+            unseen[shard] = unseen.get(shard, 0) + 1
+            if unseen[shard] >= rounds:
+                raise ShardError(shard, 70, "done by a worker, and not in the store %s here: do all see one folder under that path?" % store)
     return done
 
 
@@ -154,7 +159,14 @@ class Folder:
         return store_facts(os.path.join(self.path, "store.json"))["shards"] if self.exists() else None
 
     def begin(self, call, shards):
-        pass
+        """Refuses a store of another study, seed or number of shards: what is done there is no result of this call."""
+        if not self.exists():
+            return
+        if self.shards() != shards:
+            raise ShardError("store", 65, "%s: found a store of %d shards, expected one of %d" % (self.path, self.shards(), shards))
+        # The program says of a shard that is done that it is, once it has checked whose it is.
+        for shard in sorted(set(range(1, shards + 1)) - set(self.missing(shards)))[:1]:
+            self.run(call, shard, shards)
 
     def missing(self, shards):
         if not self.exists():

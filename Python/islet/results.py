@@ -34,7 +34,8 @@ class Results:
     """A folder of results. `library` says what tables come as: `pandas` (default), `polars`, `pyarrow`, or `rows` (dictionaries)."""
 
     def __init__(self, path, library="pandas"):
-        self.path, self.library = os.fspath(path), library
+        # A notebook may change its folder.
+        self.path, self.library = os.path.abspath(os.fspath(path)), library
         if not os.path.isdir(self.path):
             raise InputError(self.path, None, "no folder", "a folder that `islet run` wrote", 66)
         self.store_path = os.path.join(self.path, "study.sqlite")
@@ -44,7 +45,9 @@ class Results:
         if not os.path.isfile(manifest):
             raise InputError(
                 self.path, None, "no manifest.json: a run that is not finished", "one that is: `islet run ... --resume`")
+        self._seen = None
         self.manifest = self._json("manifest.json")
+        self._seen = self._stat()
         if self.manifest.get("state") != "complete":
             raise InputError(
                 self.path, None, "a run that is not finished (%s)" % self.manifest.get("state", "no state"),
@@ -67,7 +70,30 @@ class Results:
 
     # Reading
 
+    def _stat(self):
+        try:
+            found = os.stat(os.path.join(self.path, "manifest.json"))
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _check(self):
+        """Refuses a folder that was run again since it was opened: its tables would be of another study than `study` and `manifest` are."""
+        if self._seen is None or self._stat() == self._seen:
+            return
+        # A report that is written anew changes the manifest, and none of the results.
+        now, self._seen = self._seen, None
+        manifest = self._json("manifest.json")
+        same = all(manifest.get(key) == self.manifest.get(key) for key in ("state", "study", "seed")) and (
+            manifest.get("files", {}).get("study.sqlite") == self.manifest.get("files", {}).get("study.sqlite"))
+        if not same:
+            self._seen = now
+            raise InputError(
+                self.path, None, "results that have been made again since they were opened", "islet.open of this folder, once more")
+        self.manifest, self._seen = manifest, self._stat()
+
     def _connect(self):
+        self._check()
         uri = "file:%s?mode=ro" % os.path.abspath(self.store_path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         return sqlite3.connect(uri, uri=True)
 
@@ -87,6 +113,7 @@ class Results:
             connection.close()
 
     def _json(self, name):
+        self._check()
         path = os.path.join(self.path, name)
         try:
             with builtins.open(path, encoding="utf-8") as file:

@@ -48,6 +48,30 @@ class Results(unittest.TestCase):
     def store(self):
         return sqlite3.connect(os.path.join(self.path, "study.sqlite"))
 
+    def test_a_folder_that_is_made_again_is_refused_and_one_that_is_left_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            short = dict(STUDY, duration="1d", record="summary", cohort={"generate": {"count": 2}})
+            path = os.path.join(folder, "r")
+            islet.Study(short).run(path)
+            here = os.getcwd()
+            try:
+                os.chdir(folder)
+                results = islet.open("r")
+                os.chdir(here)
+                self.assertEqual(len(results.using("rows").sessions), 4)
+            finally:
+                os.chdir(here)
+            # A report that is made anew changes no result.
+            os.utime(os.path.join(path, "manifest.json"))
+            self.assertEqual(len(results.using("rows").sessions), 4)
+            self.assertEqual(results.summary["sessions"], 4)
+            shutil.rmtree(path)
+            islet.Study(dict(short, seed=8)).run(path)
+            for look in (lambda: results.truth(), lambda: results.summary, lambda: results.alerts):
+                with self.assertRaises(islet.InputError):
+                    look()
+            self.assertEqual(islet.open(path).manifest["seed"], 8)
+
     def test_rows_are_the_stores(self):
         rows = self.results.using("rows")
         for name, got in (("sessions", rows.sessions), ("truth_iso", rows.truth()), ("readings_iso", rows.readings()),

@@ -66,7 +66,9 @@ struct MergeCommand: ParsableCommand {
             // From here on a merge that is killed can be told from a run, and begun again.
             let before = try parts.folders.flatMap { try ProgramFacts.recorded(in: $0) }
             let program = RunningProgram()
-            try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
+            try folder.writeManifest(
+                study, identity: identity, state: .merging, programs: [.init()] + before,
+                algorithms: parts.algorithms)
             hasBegun = true
             let store = try StudyStore(
                 path: folder.storePath, studyText: parts.text, version: Islet.version,

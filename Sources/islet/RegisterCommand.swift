@@ -93,6 +93,8 @@ struct RegisterCommand: ParsableCommand {
     }
 
     static func plan(of study: Study, studyPath: String) throws -> StudyPlan {
+        // Programs of one's own count by what they are, whether or not they have been started.
+        let study = try study.hashingPrograms(studyPath: studyPath)
         guard case .table = study.cohort else { return StudyPlan(study, tableSHA256: nil) }
         let table = try CohortLoader.tablePath(of: study, studyPath: studyPath)
         return StudyPlan(study, tableSHA256: try ResultFolder.hash(ofFile: table))

@@ -370,6 +370,9 @@ struct RunCommand: ParsableCommand {
         try folder.checkStoreHash()
         // Read only: a refused folder stays as its manifest says, to the byte.
         try check(StudyStore(readingAt: folder.storePath), isOf: study.yaml, folder)
+        // Of another program nothing goes on.
+        _ = try AlgorithmFacts.joined(
+            folder.recordedAlgorithms(), study.algorithmFacts, file: folder.manifestPath)
         // Opening the store changes its bytes: a folder that says that it is complete has to say otherwise before.
         if try folder.isComplete() {
             try folder.writeManifest(

@@ -19,6 +19,8 @@ struct ShardParts {
     private(set) var identity: RunIdentity
     /// Sums over everybody; nil where a folder has none yet.
     private(set) var sums: CohortSums?
+    /// Programs of somebody's own that made their sessions.
+    private(set) var algorithms: JSONValue?
     /// Tables in stores that were read through, by path.
     private var tables: Set<String> = []
 
@@ -81,6 +83,8 @@ struct ShardParts {
                 expected: "a shard of the same study")
         }
         try its.check(against: identity, folder: folder)
+        algorithms = try AlgorithmFacts.joined(
+            algorithms, folder.recordedAlgorithms(), file: folder.manifestPath)
         guard its.shard.isWhole || identity.shard.isWhole || its.shard.dealing == identity.shard.dealing
         else {
             throw InputError(

@@ -216,6 +216,23 @@ private struct Deception {
         try FileManager.default.copyItem(atPath: from, toPath: to)
     }
 
+    /// Harm: who thinks in mmol/L, and writes so, is accused of having changed the page.
+    @Test func aPageIsNotAccusedForNamingTheOtherUnit() throws {
+        try withFolder { folder in
+            try write(
+                study.replacing(
+                    "question: Does waiting 15 min cost lows?", with: "question: Is 3.9 mmol/L too low?"),
+                to: folder + "/study.yaml")
+            for unit in ["mg/dL", "mmol/L"] {
+                let out = folder + "/" + unit.replacing("/", with: "-")
+                let run = try islet("run", folder + "/study.yaml", "--quiet", "--units", unit, "--out", out)
+                #expect(run.status == 0, "\(run.error)")
+                let verified = try islet("verify", out, "--sample", "1")
+                #expect(verified.status == 0, "\(unit): \(verified.output)\(verified.error)")
+            }
+        }
+    }
+
     @Test func eachIsNamed() throws {
         try withHonest { folder, out in
             let honest = try islet(

@@ -85,6 +85,68 @@ import Testing
         #expect(verified.status == 0, "\(verified.output)\(verified.error)")
     }
 
+    /// Harm: a plan that was registered counts as none, as the study "is another one".
+    @Test func aStudyWithAProgramOfOnesOwnIsRegisteredByWhatTheProgramIs() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let own = folder.appending(path: "own.py")
+        try FileManager.default.copyItem(at: project.appending(path: "Python/examples/mine.py"), to: own)
+        let study = try study(folder, "{ python: own.py }")
+        #expect(try islet("register", study).status == 0)
+        let out = folder.appending(path: "out")
+        let ran = try run(study, out, "--plan", folder.appending(path: "study.plan.json").path())
+        #expect(ran.status == 0, "\(ran.error)")
+        let manifest = try String(contentsOf: out.appending(path: "manifest.json"), encoding: .utf8)
+        #expect(manifest.contains("\"registered\": true"), "\(manifest.prefix(3000))")
+        let verified = try islet(
+            "verify", out.path(), "--quiet", "--allow-algorithm", "--plan",
+            folder.appending(path: "study.plan.json").path())
+        #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+        // Another program is another study.
+        try (String(contentsOf: own, encoding: .utf8) + "\n").write(
+            to: own, atomically: true, encoding: .utf8)
+        let other = try run(
+            study, folder.appending(path: "other"), "--plan", folder.appending(path: "study.plan.json").path()
+        )
+        #expect(other.status == 65, "\(other.error)")
+    }
+
+    /// Harm: sessions of two versions stand as one study's, by a version that half of them never had.
+    @Test func sessionsOfTwoVersionsOfAProgramAreNeitherJoinedNorGoneOnWith() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let text = try String(
+            contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        let changed = text.replacingOccurrences(of: "\"mine\", 1,", with: "\"mine\", helper.VERSION,")
+        try #require(changed != text)
+        try ("import helper\n" + changed).write(
+            to: folder.appending(path: "own.py"), atomically: true, encoding: .utf8)
+        func version(_ number: Int) throws {
+            try "VERSION = \(number)\n".write(
+                to: folder.appending(path: "helper.py"), atomically: true, encoding: .utf8)
+        }
+        let study = try study(folder, "{ python: own.py }")
+        let (one, two) = (folder.appending(path: "1"), folder.appending(path: "2"))
+        try version(1)
+        #expect(try run(study, one, "--quiet", "--shard", "1/2").status == 0)
+        let same = folder.appending(path: "same")
+        #expect(try run(study, same, "--quiet", "--shard", "2/2").status == 0)
+        try version(2)
+        #expect(try run(study, two, "--quiet", "--shard", "2/2").status == 0)
+        let out = folder.appending(path: "out").path()
+        let refused = try islet("merge", one.path(), two.path(), "--out", out)
+        #expect(refused.status == 65 && refused.error.contains("version 2"), "\(refused.error)")
+        let resumed = try run(study, one, "--quiet", "--shard", "1/2", "--resume")
+        #expect(resumed.status == 65 && resumed.error.contains("version 1"), "\(resumed.error)")
+        // Of one version the joined folder says which.
+        #expect(try islet("merge", one.path(), same.path(), "--out", out).status == 0)
+        let manifest = try String(contentsOfFile: out + "/manifest.json", encoding: .utf8)
+        #expect(manifest.contains("\"algorithms\""), "\(manifest.prefix(3000))")
+        let verified = try islet("verify", out, "--allow-algorithm", "--session", "3")
+        #expect(
+            verified.status == 1 && verified.output.contains("the algorithms here are"), "\(verified.output)")
+    }
+
     /// Whoever is heard first is the first group's; each group after it, of the same name, starts one of its own.
     @Test func aGroupStartsItsProgramOnce() throws {
         let folder = try folder()

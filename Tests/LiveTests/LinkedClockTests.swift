@@ -194,19 +194,6 @@ import IsletTrials
         #expect(door.next() == nil)
     }
 
-    /// One that says nothing as long as a test lasts.
-    private struct SilentPump: PumpDriver {
-        func perform(_ command: LinkCommand) async throws -> PumpReport {
-            try await Task.sleep(for: .seconds(3600))
-            throw PumpDriverError.noAnswer("nobody asked for so long")
-        }
-    }
-
-    private struct Sensor: GlucoseFeed {
-        let stream: AsyncThrowingStream<FedReading, any Error>
-        func readings() -> AsyncThrowingStream<FedReading, any Error> { stream }
-    }
-
     /// Harm: a disk that is slow for half a minute, and a low that the sensor sent meanwhile never comes: its time stamp is known by then.
     @Test func `a reading that is sent while the disk is slow comes when it is over`() throws {
         try withFolder { folder in
@@ -217,10 +204,10 @@ import IsletTrials
             let open = linked
             let file = try JournalFile.create(folder + "/a.journal", opening: open.json)
             try host.add("a", pace: .real) { try LiveSession(open, journal: file, listener: $0) }
-            let (stream, sensor) = AsyncThrowingStream<FedReading, any Error>.makeStream()
-            let drivers = LinkedDrivers(
-                host: host, id: "a", pump: SilentPump(), glucose: Sensor(stream: stream), goesOn: false)
-            defer { drivers.stop() }
+            // As the drivers' thread hands in what they said.
+            let door = Door()
+            Thread.detachNewThread { door.run { LinkedDrivers.take($0, host, "a", door) } }
+            defer { door.finish() }
             clocks.move(by: Nanoseconds.minute)
             host.turn()
             func wait(until isSo: () -> Bool) {
@@ -233,7 +220,10 @@ import IsletTrials
             wait { gate.isReached }
             clocks.move(by: 25 * Nanoseconds.second)
             #expect(host.watch() == ["a"])
-            sensor.yield(FedReading(utcNanoseconds: clocks.utcNanoseconds(), mgdl: 58))
+            let utc = clocks.utcNanoseconds()
+            door.yield(.glucose) { core in
+                core.instant(ofDeviceUTC: utc).map { .reading(mgdl: 58, at: $0, isReliable: true) }
+            }
             // It has been handed in by then, and found nobody.
             usleep(1_500_000)
             func heard() -> [LiveEvent] {
@@ -245,7 +235,7 @@ import IsletTrials
                 host.turn()
                 return heard().count == 1
             }
-            #expect(heard()[0].text.contains("58.0"))
+            #expect(heard().first?.text.contains("58.0") == true)
             wait { slow.isFinished }
             host.remove("a")
         }

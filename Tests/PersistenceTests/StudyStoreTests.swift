@@ -214,6 +214,29 @@ struct StudyStoreTests {
         }
     }
 
+    /// Harm: which of two results of one session counts hangs on the order of the folders, and nobody is told.
+    @Test(
+        "refuses a session that was lived otherwise in a shard before it, in either order, and keeps nothing of that shard"
+    )
+    func unequal() throws {
+        try withFolder { folder in
+            let (a, b) = (folder + "/a.sqlite", folder + "/b.sqlite")
+            try store(a, writing: [0, 1]).close()
+            try store(b, writing: [1, 2]).close()
+            try DatabaseQueue(path: b).writeWithoutTransaction { db in
+                try db.execute(sql: "UPDATE sessions SET digest = 'another' WHERE session = 1")
+            }
+            for (number, order) in [[a, b], [b, a]].enumerated() {
+                let whole = try store(folder + "/whole\(number).sqlite", writing: [])
+                try whole.absorb(storeAt: order[0])
+                let before = try whole.finishedSessions()
+                #expect(throws: InputError.self) { try whole.absorb(storeAt: order[1]) }
+                #expect(try whole.finishedSessions() == before)
+                try whole.close()
+            }
+        }
+    }
+
     /// SQLite would store it, and every reader would pass it over.
     @Test("refuses a log of a policy without a name, written or merged, and keeps nothing of it")
     func namelessLog() throws {

@@ -129,6 +129,12 @@ def test_what_nothing_helps_ends_the_call_with_the_programs_line(study, client, 
     call("run", study, "--shard", "1/2", "--into", store, "--quiet")
     with pytest.raises(islet.cluster.ShardError, match="a store of 2 shards"):
         islet.cluster.run(study, client, store=store, shards=3, program=PROGRAM)
+    # What is done there is of another study: no result of this call.
+    call("run", study, "--shard", "2/2", "--into", store, "--quiet")
+    for change in ("seed=12", "duration=2d"):
+        with pytest.raises(islet.cluster.ShardError, match="another study|seed|study"):
+            islet.cluster.run(study, client, store=store, set=(change,), program=PROGRAM)
+    assert islet.cluster.run(study, client, store=store, program=PROGRAM).ran == []
     bad = tmp_path / "bad.yaml"
     bad.write_text("study: x\n")
     with pytest.raises(islet.cluster.ShardError, match="bad.yaml"):

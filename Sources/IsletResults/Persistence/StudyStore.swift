@@ -283,6 +283,19 @@ public final class StudyStore: ResultStore {
                 try db.execute(sql: "ATTACH DATABASE ? AS shard", arguments: [other])
                 defer { try? db.execute(sql: "DETACH DATABASE shard") }
                 try db.inTransaction {
+                    if let session = try Int.fetchOne(
+                        db,
+                        sql: """
+                            SELECT theirs.session FROM shard.sessions AS theirs
+                            JOIN main.sessions AS own ON own.session = theirs.session
+                            WHERE own.digest <> theirs.digest ORDER BY theirs.session LIMIT 1
+                            """)
+                    {
+                        // Which of them counts would hang on the order of the folders.
+                        throw InputError(
+                            file: other, found: "another session \(session) than a folder before it has",
+                            expected: "the same session, or one of the two folders left out")
+                    }
                     try db.execute(
                         sql: """
                             CREATE TEMP TABLE fresh AS SELECT session FROM shard.sessions

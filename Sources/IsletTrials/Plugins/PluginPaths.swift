@@ -105,6 +105,28 @@ extension Study {
         }
     }
 
+    /// The same study with the SHA-256 of the programs that its arms name, as they would be run. Starts none.
+    /// - Throws: `InputError` where one isn't there.
+    package func hashingPrograms(studyPath: String) throws -> Study {
+        try changingPrograms { $0.sha256 == nil ? try PluginPaths.resolve($0, studyPath: studyPath) : $0 }
+    }
+
+    /// The same study wherever its programs stand.
+    var unplacingPrograms: Study { changingPrograms(\.unplaced) }
+
+    private func changingPrograms(
+        _ change: (PluginReference) throws -> PluginReference
+    ) rethrows -> Study {
+        var study = self
+        for place in study.arms.indices {
+            for part in [\Arm.plugin, \Arm.listener] {
+                guard let reference = study.arms[place][keyPath: part]?.reference else { continue }
+                study.arms[place][keyPath: part] = ArmPlugin(reference: try change(reference), host: nil)
+            }
+        }
+        return study
+    }
+
     /// - Returns: nil where there is none to be started.
     private func start(_ plugin: ArmPlugin?, _ studyPath: String) throws -> PluginHost? {
         guard let plugin, plugin.host == nil else { return nil }

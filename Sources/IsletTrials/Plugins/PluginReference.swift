@@ -58,6 +58,18 @@ package struct PluginReference: Hashable, Sendable {
         package func hash(into hasher: inout Hasher) {}
     }
 
+    /// Without the folders that it stands in.
+    var unplaced: PluginReference {
+        func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+        var own = self
+        switch program {
+        case .python(let file): own.program = .python(name(file))
+        case .library(let file): own.program = .library(name(file))
+        case .command(let words): own.program = .command(words.map { $0.hasPrefix("-") ? $0 : name($0) })
+        }
+        return own
+    }
+
     /// As tables call it, where the arm has no name.
     package var name: String {
         let word: String

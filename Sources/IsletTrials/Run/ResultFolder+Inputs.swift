@@ -160,10 +160,11 @@ extension ResultFolder {
     }
 
     /// The plan of a study whose table, if it has one, stands in the folder or in the store around it.
-    package func plan(of study: Study) throws -> StudyPlan {
+    /// - Parameter isPlaced: as in `StudyPlan`.
+    package func plan(of study: Study, isPlaced: Bool = false) throws -> StudyPlan {
         guard case .table = study.cohort, let table = try tablePath() else {
-            return StudyPlan(study, tableSHA256: nil)
+            return StudyPlan(study, tableSHA256: nil, isPlaced: isPlaced)
         }
-        return StudyPlan(study, tableSHA256: try hash(of: table))
+        return StudyPlan(study, tableSHA256: try hash(of: table), isPlaced: isPlaced)
     }
 }

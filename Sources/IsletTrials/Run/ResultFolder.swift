@@ -3,7 +3,7 @@
 // Guarantees: a folder that isn't ours is refused before anything is written to it; files other than the store appear
 // whole or not at all; `manifest.json` with `"state": "complete"` is the last to be written, and hashes the others.
 
-import IsletFiles
+package import IsletFiles
 import IsletKernel
 import Foundation
 import Glibc
@@ -269,9 +269,12 @@ package struct ResultFolder: Sendable {
     ///   - programs: as in `finish`.
     ///   - build: what made the sessions.
     ///   - page: what made the report; nil for what is recorded of it.
+    ///   - algorithms: programs of somebody's own that made sessions, beside those that are recorded here and those that the study has started.
+    /// - Throws: `InputError` where they are not one program.
     package func writeManifest(
         _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
-        files: [(String, String)] = [], build: BuildFacts.Build = .this, page: ProgramFacts? = nil
+        files: [(String, String)] = [], build: BuildFacts.Build = .this, page: ProgramFacts? = nil,
+        algorithms known: JSONValue? = nil
     ) throws {
         let program = programs.first ?? ProgramFacts()
         var earlier: [ProgramFacts] = []
@@ -312,8 +315,10 @@ package struct ResultFolder: Sendable {
                         "before_first_session": .bool(registration.isBeforeFirstSession),
                     ]))
         }
-        if let algorithms = try study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
-            members.append(.init("algorithms", algorithms))
+        if study.hasPlugins {
+            let recorded = try AlgorithmFacts.joined(recordedAlgorithms(), known, file: manifestPath)
+            let all = try AlgorithmFacts.joined(recorded, study.algorithmFacts, file: manifestPath)
+            if let all { members.append(.init("algorithms", all)) }
         }
         members += program.members
         if !earlier.isEmpty {
@@ -344,7 +349,7 @@ package struct ResultFolder: Sendable {
 
     /// What the manifest says of algorithms that were programs; nil where there were none.
     /// - Throws: `InputError` where it can't be read for now.
-    func recordedAlgorithms() throws(InputError) -> JSONValue? {
+    package func recordedAlgorithms() throws(InputError) -> JSONValue? {
         do throws(InputError) {
             let bytes = try readInput(manifestPath, limitBytes: Self.manifestBytes, onlyRegular: true)
             return try JSONValue.read(bytes, file: manifestPath)["algorithms"]

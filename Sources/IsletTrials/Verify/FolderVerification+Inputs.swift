@@ -20,7 +20,9 @@ extension FolderVerification {
         }
         guard let registration = try folder.registration() else { return findings }
         let plan = try folder.plan(of: study)
-        if plan.digest != registration.digest {
+        let isOfBefore =
+            try study.hasPlugins && folder.plan(of: study, isPlaced: true).digest == registration.digest
+        if plan.digest != registration.digest, !isOfBefore {
             findings += plan.differences(from: registration.plan).map {
                 "\(Registration.name): the plan was changed: \($0)"
             }

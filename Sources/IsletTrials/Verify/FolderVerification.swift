@@ -285,7 +285,9 @@ package struct FolderVerification {
         progress: (_ sessions: Int) -> ProgressLine, tell: (String) throws -> Void
     ) throws {
         let there = try store.finishedSessions().sorted()
-        let sessions = try chosen(choice, of: there)
+        // What nothing can be made of has no arms to look after; it is told where the study is read.
+        let all = try? Study.parse(store.studyText(), file: folder.storePath, hasRun: true)
+        let sessions = try chosen(choice, of: there, arms: all?.arms.count ?? 1)
         guard !sessions.isEmpty, try otherEngine() == nil else { return }
         if try isThere(folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
@@ -381,13 +383,33 @@ package struct FolderVerification {
         return findings
     }
 
-    private func chosen(_ choice: Choice, of there: [Int]) throws -> [Int] {
+    /// So many sessions, evenly over the people, each arm as often as another: every so manieth session alone would be of one arm for ever.
+    /// - Parameters:
+    ///   - there: rising.
+    ///   - arms: of the study; a session is its subject times them, and its arm.
+    static func spread(_ count: Int, of there: [Int], arms: Int) -> [Int] {
+        let byArm = (0..<max(1, arms)).map { arm in there.filter { $0 % max(1, arms) == arm } }.filter {
+            !$0.isEmpty
+        }
+        var chosen: Set<Int> = []
+        for turn in 0..<count {
+            let own = byArm[turn % byArm.count]
+            // Of this arm's turns the how manieth, of how many.
+            let turns = (count - turn % byArm.count + byArm.count - 1) / byArm.count
+            chosen.insert(own[min(own.count - 1, (turn / byArm.count) * own.count / max(1, turns))])
+        }
+        // An arm that has fewer than its turns leaves them to the others.
+        for session in there where chosen.count < count { chosen.insert(session) }
+        return chosen.sorted()
+    }
+
+    private func chosen(_ choice: Choice, of there: [Int], arms: Int) throws -> [Int] {
         switch choice {
         case .all: return there
         case .none: return []
         case .sample(let count):
             guard count < there.count else { return there }
-            return (0..<count).map { there[$0 * there.count / count] }
+            return Self.spread(count, of: there, arms: arms)
         case .one(let session):
             guard there.contains(session) else {
                 throw InputError(

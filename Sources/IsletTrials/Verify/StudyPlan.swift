@@ -16,9 +16,11 @@ package struct StudyPlan: Sendable {
     /// SHA-256 over the plan on one line, hex.
     package var digest: String { SHA256.digest(of: Array(json.compactText.utf8)).description }
 
-    /// - Parameter tableSHA256: of the cohort's table, where the people come from one.
-    package init(_ study: Study, tableSHA256: String?) {
-        var design = study
+    /// - Parameters:
+    ///   - tableSHA256: of the cohort's table, where the people come from one.
+    ///   - isPlaced: as it was made before plans were of what programs are, and not of where they stand.
+    package init(_ study: Study, tableSHA256: String?, isPlaced: Bool = false) {
+        var design = isPlaced ? study : study.unplacingPrograms
         // The question stands in the plan by itself, and changes no session.
         design.question = nil
         json = [

@@ -71,6 +71,25 @@ struct JudgementTests {
         #expect(!bound.isCrossed(by: row(all, all.map { $0 - 0.01 + ($0 > 1.04 ? 0.001 : 0) })))
     }
 
+    @Test("a sample of sessions has each arm as often, also where people of some arms are lacking")
+    func sample() {
+        for arms in 1...5 {
+            let all = Array(0..<100 * arms)
+            for count in [1, 2, 7, 10, 20, 25, 50, 99] where count < all.count {
+                let chosen = FolderVerification.spread(count, of: all, arms: arms)
+                #expect(chosen.count == count && Set(chosen).count == count)
+                let byArm = (0..<arms).map { arm in chosen.count { $0 % arms == arm } }
+                #expect((byArm.max() ?? 0) - (byArm.min() ?? 0) <= 1, "\(arms) arms, \(count): \(byArm)")
+                // Over the people, not the first of them.
+                let last = 100 - 100 / max(1, count / arms)
+                #expect((chosen.last ?? 0) / arms >= last, "\(arms) arms, \(count)")
+            }
+        }
+        let gaps = (0..<300).filter { $0 % 3 != 1 || $0 < 30 }
+        let chosen = FolderVerification.spread(30, of: gaps, arms: 3)
+        #expect(chosen.count == 30 && chosen.allSatisfy(gaps.contains) && chosen == chosen.sorted())
+    }
+
     @Test("what is missed a day is nothing, and no gap, where nothing was so; unknown where nobody looks")
     func noEpisode() throws {
         let truth = SessionTruth(

@@ -69,7 +69,7 @@ package final class LinkedDrivers: Sendable {
     }
 
     /// A frozen session is told again every second: nobody can say its time meanwhile, either, and what is dropped here never comes again.
-    private static func take(_ said: Door.Said, _ host: LiveHost, _ id: String, _ door: Door) {
+    static func take(_ said: Door.Said, _ host: LiveHost, _ id: String, _ door: Door) {
         for _ in 0..<900 {
             guard host.take(said, for: id).isFrozen, !door.isFinished else { return }
             usleep(1_000_000)
