@@ -370,7 +370,7 @@ class Results:
             connection.close()
 
     def verify(self, allow_algorithm=False):
-        """Runs a sample again, as `islet verify` does. Raises `IsletError` where anything differs."""
+        """Runs all sessions again, as `islet verify` does. Raises `IsletError` where anything differs."""
         return run(["verify", self.path] + (["--allow-algorithm"] if allow_algorithm else []))
 
     def __repr__(self):
