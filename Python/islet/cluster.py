@@ -89,9 +89,9 @@ def run(study, client, *, store, shards=None, minutes=1.0, set=(), program="isle
                     raise error
         finally:
             client.cancel(list(tasks))
-        before, missing = set(missing), place.missing(count)
+        before, missing = frozenset(missing), place.missing(count)
         # Done, a worker says, and not here.
-        for shard in before & set(missing):
+        for shard in before.intersection(missing):
             unseen[shard] = unseen.get(shard, 0) + 1
             if unseen[shard] >= rounds:
                 raise ShardError(shard, 70, "done by a worker, and not in the store %s here: do all see one folder under that path?" % store)

@@ -141,6 +141,13 @@ def test_what_nothing_helps_ends_the_call_with_the_programs_line(study, client, 
         islet.cluster.run(bad, client, store=tmp_path / "other", shards=2, program=PROGRAM)
 
 
+def test_shards_that_workers_have_done_elsewhere_end_the_call(study, client, tmp_path, monkeypatch):
+    # As where a path is another disk on each machine.
+    monkeypatch.setattr(islet.cluster.Folder, "missing", lambda self, shards: [1])
+    with pytest.raises(islet.cluster.ShardError, match="do all see one folder"):
+        islet.cluster.run(study, client, store=tmp_path / "store", shards=2, rounds=2, program=PROGRAM)
+
+
 def test_dask_costs_milliseconds_a_shard(client):
     """How much is measured and told; the bar is loose, since a test's machine may be busy."""
     began = time.monotonic()
