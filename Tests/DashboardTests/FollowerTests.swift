@@ -177,15 +177,7 @@ import Testing
     /// Harm: after a restart a journal is damaged; an app that watches its person is told "ok", shows nothing, and alarms nobody.
     @Test func whatCouldNotGoOnIsNoHealthyServerWithoutData() throws {
         try withFolder { folder in
-            let first = try Desk(folder)
-            let id = try first.session(from: 3)
-            let path = first.ward.journalPath(of: id)
-            first.ward.close()
-            let whole = try Data(contentsOf: URL(filePath: path))
-            var bytes = whole
-            bytes[bytes.count / 2] ^= 1
-            try bytes.write(to: URL(filePath: path))
-            let desk = try Desk(folder)
+            let (desk, id, path, whole) = try Desk.damaged(in: folder, from: 3)
             for path in [
                 "v1/status.json", "v1/verifyauth", "v1/entries.json", "v1/entries/current", "v1/treatments",
                 "v1/devicestatus", "v1/profile/current", "v3/version", "v3/status", "v3/lastModified",
@@ -228,12 +220,8 @@ import Testing
     @Test func whatCantBeHeardNowIsToBePostedAgain() throws {
         try withFolder { folder in
             let desk = try Desk(folder)
-            let body = try JSONSerialization.data(withJSONObject: ["study_text": study, "pace": "step"])
-            let made = desk.answer("POST", "/api/sessions", String(decoding: body, as: UTF8.self))
-            let id = try #require(made.json["id"] as? String)
+            let (id, token) = try desk.driven(study)
             let root = "/api/sessions/\(id)"
-            let sat = desk.answer("POST", root + "/driver", #"{"name":"tester"}"#)
-            let token = try #require(sat.json["token"] as? String)
             let held = desk.answer("POST", root + "/advance", "{\"driver\":\"\(token)\"}")
             let step = try #require((held.json["step"] as? [String: Any])?["step"] as? Int)
             let v1 = "/ns/\(id)/api/v1/treatments"

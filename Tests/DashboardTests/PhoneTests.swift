@@ -97,12 +97,8 @@ import Testing
     @Test func whoLeavesWhileAStepWaitsHasLeftOnceItHasItsDose() throws {
         try withFolder { folder in
             let first = try Desk(folder)
-            let body = try JSONSerialization.data(withJSONObject: ["study_text": study, "pace": "step"])
-            let made = first.answer("POST", "/api/sessions", String(decoding: body, as: UTF8.self))
-            let id = try #require(made.json["id"] as? String)
+            let (id, token) = try first.driven(study)
             let root = "/api/sessions/\(id)"
-            let sat = first.answer("POST", root + "/driver", #"{"name":"tester"}"#)
-            let token = try #require(sat.json["token"] as? String)
             func step(_ desk: Desk) throws -> Int {
                 let held = desk.answer("POST", root + "/advance", "{\"driver\":\"\(token)\"}")
                 return try #require((held.json["step"] as? [String: Any])?["step"] as? Int)

@@ -76,15 +76,7 @@ import Testing
     /// While the cause is there the reason is the answer, and the journal stays.
     @Test func aDamagedSessionStaysFailedUntilItIsMended() throws {
         try withFolder { folder in
-            let first = try Desk(folder)
-            let id = try first.session(from: 2)
-            let path = first.ward.journalPath(of: id)
-            first.ward.close()
-            let whole = try Data(contentsOf: URL(filePath: path))
-            var bytes = whole
-            bytes[bytes.count / 2] ^= 1
-            try bytes.write(to: URL(filePath: path))
-            let desk = try Desk(folder)
+            let (desk, id, path, whole) = try Desk.damaged(in: folder, from: 2)
             let refused = desk.answer("POST", "/api/sessions/\(id)/resume", "{}")
             #expect(refused.status == 409 && refused.text.contains("live.journal"))
             try whole.write(to: URL(filePath: path))

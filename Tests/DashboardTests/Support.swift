@@ -66,6 +66,31 @@ struct Desk {
         return (answer.status, json ?? [:], String(decoding: bytes, as: UTF8.self))
     }
 
+    /// One whose session can't go on, as a byte of its journal was changed while the server was down.
+    /// - Returns: beside it the session, its journal's path, and the journal as it was.
+    static func damaged(
+        in folder: String, from hours: Int64
+    ) throws -> (desk: Desk, id: String, path: String, whole: Data) {
+        let first = try Desk(folder)
+        let id = try first.session(from: hours)
+        let path = first.ward.journalPath(of: id)
+        first.ward.close()
+        let whole = try Data(contentsOf: URL(filePath: path))
+        var bytes = whole
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(filePath: path))
+        return (try Desk(folder), id, path, whole)
+    }
+
+    /// A session of pace `step`, and the token of whoever drives it.
+    func driven(_ study: String) throws -> (id: String, token: String) {
+        let body = try JSONSerialization.data(withJSONObject: ["study_text": study, "pace": "step"])
+        let made = answer("POST", "/api/sessions", String(decoding: body, as: UTF8.self))
+        let id = try #require(made.json["id"] as? String)
+        let sat = answer("POST", "/api/sessions/\(id)/driver", #"{"name":"tester"}"#)
+        return (id, try #require(sat.json["token"] as? String))
+    }
+
     /// A paused session that has lived its first 20 hours.
     func session(from hours: Int64 = 20) throws -> String {
         var wish = SessionRequest(.text(study))

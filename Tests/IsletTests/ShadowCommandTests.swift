@@ -283,6 +283,9 @@ private func summary(_ folder: String) throws -> NSDictionary {
             // The reference has rules about other truths: of those it misses fewer by being about fewer.
             #expect(!comparisons.contains { $0["metric"] as? String == "alerts_sensitivity_g15" })
             #expect(run.error.contains("alerts_sensitivity_g15 is not compared"), "\(run.error)")
+            // Variants stand beside each other by their means, and what each setting does to them is told.
+            #expect(run.output.contains("mean 0."), "\(run.output)")
+            #expect(run.output.contains("debounce 15m to 1h: "), "\(run.output)")
             #expect(
                 tested.allSatisfy {
                     ($0["p_adjusted"] as? Double ?? 0) >= ($0["p"] as? Double ?? 1) && $0["n"] as? Int == 8

@@ -168,6 +168,9 @@ extension Study {
         }
     }
 
+    /// Whether rules of its policies in shadow are about different truths.
+    var hasPoliciesOfOtherTruths: Bool { Set(shadowPolicies.map(\.truths)).count > 1 }
+
     /// Whether an outcome asks the same of two policies in shadow.
     func isComparable(_ policy: String, with reference: String, by outcome: String) -> Bool {
         let policies = shadowPolicies

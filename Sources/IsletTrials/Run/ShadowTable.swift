@@ -79,15 +79,11 @@ extension StudySummary {
                         return Self.text(one.difference, one.ci95) + (p ?? "") + some
                     })
         }
-        let isOfOthers =
-            policies.contains { policy in
-                metrics.contains { metric in !all.contains { $0.arm == policy && $0.metric == metric } }
-            } || !all.contains { $0.metric == "alerts_sensitivity_g15" } && !isPrimary
         return [
             "policy less \(printable(reference, limit: 80))\nmean [95 % CI] over people; "
                 + (isPrimary ? "p after Holm\n" : "exploratory, not adjusted\n")
                 + TextGrid.aligned(lines, left: 1)
-                + (isOfOthers
+                + (hasPoliciesOfOtherTruths
                     ? "What was found, missed or silent is not compared with a policy whose rules are about other truths.\n"
                     : "")
         ]

@@ -1,4 +1,7 @@
 // A study's sweep, from its comparisons.
+//
+// Guarantees: what pools episodes stands for the swept policy and its variants alone, whose rules are about the same truths: of a reference that is about others it would
+// be of other episodes.
 
 import IsletAlerts
 import IsletDevices
@@ -17,10 +20,8 @@ extension StudySummary {
         let entries = study.sweepArms.compactMap { made -> SweepView.Entry? in
             guard let index = study.arms.firstIndex(where: { $0.name == made.arm }) else { return nil }
             var cells: [String: SweepView.Cell] = [:]
-            let reference = study.arms.first { $0.name == study.reference }
             for (name, estimate) in arms[index].outcomes
-            where reference.map({ study.arms[index].alerts.isComparable(with: $0.alerts, by: name) }) ?? true
-            {
+            where study.arms[index].alerts.isComparable(with: sweep.of, by: name) {
                 cells[name] = found[made.arm]?[name]?.cell(estimate) ?? estimate.cell
             }
             return SweepView.Entry(
@@ -53,8 +54,9 @@ extension StudySummary {
                     let columns = try values(index, name)
                 else { return nil }
                 var cells: [String: SweepView.Cell] = [:]
+                let policy = study.shadowPolicies.first { $0.name == name } ?? sweep.of
                 for (metric, estimate) in own.outcomes
-                where reference.map({ study.isComparable(name, with: $0, by: metric) }) ?? true {
+                where policy.isComparable(with: sweep.of, by: metric) {
                     cells[metric] = found[name]?[metric]?.cell(estimate) ?? estimate.cell
                 }
                 return SweepView.Entry(

@@ -145,6 +145,8 @@ package struct StudySummary: Sendable {
     package var comparisons: [Comparison] = []
     /// Comparisons of policies in shadow.
     package var policyComparisons: [PolicyComparison] = []
+    /// Whether some of them are not compared by what pools episodes, as their rules are about other truths.
+    private(set) var hasPoliciesOfOtherTruths = false
     /// nil for a study without a margin.
     package var claims: StudyClaims?
     /// nil for a study that selects nothing.
@@ -227,6 +229,7 @@ package struct StudySummary: Sendable {
                 study, arm: study.arms[arm].name, &intervals)
         }
         try Self.adjust(&policyComparisons)
+        hasPoliciesOfOtherTruths = study.hasPoliciesOfOtherTruths
         if let sweep = study.sweep, sweep.mode == .shadow {
             self.sweep = try shadowView(sweep, of: study) { try alerts[$0].policies.values($1) }
             self.sweep?.speak(of: study, nil, nil)

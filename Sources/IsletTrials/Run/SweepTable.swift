@@ -86,7 +86,10 @@ extension SweepView {
             let cells = metrics.map { metric -> String in
                 guard let cell = row.cells[metric] else { return "-" }
                 let measure = Measure(metric)
-                guard let difference = cell.difference else { return measure.number(cell.mean) }
+                guard let difference = cell.difference else {
+                    // Not compared with a reference whose rules are about other truths.
+                    return (row.isReference ? "" : "mean ") + measure.number(cell.mean)
+                }
                 if cell.isEqual { return "=" }
                 return measure.number(difference)
                     + (cell.bounds.map { " " + measure.interval($0, isFall: false) } ?? "")

@@ -85,21 +85,22 @@ struct SweepViewTests {
     @Test(
         "a factor is told no effect of another one: of points listed one by one, only those that differ in it alone count"
     )
-    func points() throws {
-        let path = "rules[LOW,HIGH]"
-        let study = try SweepJoinTests.study(
-            """
-            sweep:
-              of: dexcom-g7
-              mode: closed
-              points:
-                - { "\(path).debounce": 0s, "\(path).cooldown": 0s }
-                - { "\(path).debounce": 60m, "\(path).cooldown": 0s }
-                - { "\(path).debounce": 60m, "\(path).cooldown": 5m }
-                - { "\(path).debounce": 60m, "\(path).cooldown": 30m }
-            primary: [tbr_54_percent, alerts_notifications_per_day]
-            """, "margin: { tbr_54_percent: 0.3 }", count: 40)
-        let view = try #require(try summary(study).sweep)
+    func listed() throws {
+        func points(_ points: (debounce: String, cooldown: String)...) throws -> SweepView {
+            let path = "rules[LOW,HIGH]"
+            let lines = points.map { "    - { \"\(path).debounce\": \($0), \"\(path).cooldown\": \($1) }" }
+            let study = try SweepJoinTests.study(
+                """
+                sweep:
+                  of: dexcom-g7
+                  mode: closed
+                  points:
+                \(lines.joined(separator: "\n"))
+                primary: [tbr_54_percent, alerts_notifications_per_day]
+                """, "margin: { tbr_54_percent: 0.3 }", count: 40)
+            return try #require(try summary(study).sweep)
+        }
+        let view = try points(("0s", "0s"), ("60m", "0s"), ("60m", "5m"), ("60m", "30m"))
         let debounce = try #require(view.effects.first)
         let cooldown = try #require(view.effects.last)
         let gain = try #require(debounce.gainChange)
@@ -109,17 +110,7 @@ struct SweepViewTests {
         let change = try #require(cooldown.gainChange)
         #expect(change < -1 && change > -1.1)
         // Where no two differ in it alone nothing is said of it.
-        let apart = try SweepJoinTests.study(
-            """
-            sweep:
-              of: dexcom-g7
-              mode: closed
-              points:
-                - { "\(path).debounce": 5m, "\(path).cooldown": 0s }
-                - { "\(path).debounce": 60m, "\(path).cooldown": 30m }
-            primary: [tbr_54_percent, alerts_notifications_per_day]
-            """, "margin: { tbr_54_percent: 0.3 }", count: 40)
-        #expect(try #require(try summary(apart).sweep).effects.allSatisfy { $0.gainChange == nil })
+        #expect(try points(("5m", "0s"), ("60m", "30m")).effects.allSatisfy { $0.gainChange == nil })
     }
 
     @Test(
